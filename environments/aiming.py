@@ -1,5 +1,6 @@
 """Resolves the target of an action: the control that it names, or the one at its point. An action without a
-valid target is refused with a message that an agent can act on, and nothing is done."""
+valid target is refused with a message that an agent can act on, and nothing is done. What is done is noted as
+evidence."""
 
 import re
 from collections.abc import Sequence
@@ -7,6 +8,7 @@ from dataclasses import dataclass
 
 from taskloom.environments.errors import ActionInvalidError
 from taskloom.taskgraph.errors import KeysInvalidError
+from taskloom.taskgraph.records.evidence import InputEvent
 from taskloom.taskgraph.records.gestures import (
     Action,
     DragInput,
@@ -15,6 +17,7 @@ from taskloom.taskgraph.records.gestures import (
     Point,
     PointedGesture,
 )
+from taskloom.taskgraph.records.grounding import describe_control
 from taskloom.taskgraph.records.interaction import Control, WheelMouseInput
 from taskloom.taskgraph.records.keys import KeyPress, read_keys
 from taskloom.taskgraph.text_folding import fold_label, same_label
@@ -218,3 +221,36 @@ def _is_same(seen: Control, now: Control) -> bool:
         and seen.row == now.row
         and _NUMBER.sub("0", seen.text) == _NUMBER.sub("0", now.text)
     )
+
+
+class InputLog:
+    """Collects input events, oldest first."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything, as after a reset."""
+        self.events: tuple[InputEvent, ...] = ()
+        self.step = 0
+
+    def note(
+        self, action: Action, target: Control | None, controls: Sequence[Control], application: str
+    ) -> None:
+        """Add what `action` did to `target`, seen among `controls`, while `application` was in front."""
+        query = describe_control(target, controls) if target is not None else None
+        owner = target.application if target is not None and target.application else application
+        self.events += tuple(
+            InputEvent.model_validate(
+                {"step": self.step, "kind": kind, "control": query, "application": owner, "text": text}
+            )
+            for kind, text in action.events()
+        )
+
+
+def under_pointer(controls: Sequence[Control], pointer: tuple[float, float]) -> str:
+    """The text of the innermost control at `pointer`, or its value where it has no text."""
+    for control in reversed(controls):
+        if control.rectangle.contains(*pointer) and (control.text or control.value):
+            return control.text or control.value
+    return ""

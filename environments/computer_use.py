@@ -314,7 +314,11 @@ class ComputerConversation:
             assert self._reply is not None
             if not self._reply.calls:
                 if self.may_end is None or self.may_end(instruction, observation, history):
-                    return self._ended(self._reply.text.strip())
+                    words = self._reply.text.strip()
+                    if words.startswith(_GIVES_UP):
+                        words = words.removeprefix(_GIVES_UP).strip(" :\n")
+                        return Decision(status="give_up", message=words)
+                    return Decision(status="finish", thought=words)
                 self._begin(observation)
         return self._next_action() or Decision(
             status="give_up", message="the model only looked at the screen, again and again"
@@ -355,9 +359,3 @@ class ComputerConversation:
             problem=self._queue.problems.get(call.call_id, ""),
             acknowledged=call.safety_checks,
         )
-
-    def _ended(self, words: str) -> Decision:
-        """How the model ended: giving up, or with what it says beside `DONE`."""
-        if words.startswith(_GIVES_UP):
-            return Decision(status="give_up", message=words.removeprefix(_GIVES_UP).strip(" :\n"))
-        return Decision(status="finish", thought=words)

@@ -49,13 +49,7 @@ class Assignment(Record):
     @classmethod
     def of_subtask(cls, instance: BoundSubtask) -> Self:
         """To perform one bound subtask."""
-        return cls(
-            instance_id=instance.instance_id,
-            subtask_id=instance.subtask_id,
-            instruction=instance.instruction,
-            parameters=instance.parameters,
-            world=instance.world,
-        )
+        return cls.model_validate(instance, from_attributes=True)
 
     @classmethod
     def of_task(cls, task: Task, attempt_id: str, instruction: str) -> Self:
@@ -72,7 +66,6 @@ StartCheck = Callable[[Evidence], Sequence[str]]
 
 
 _LOOKS_EACH_QUIET = 3
-_NOBODY = "Nobody answers questions here."
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +160,7 @@ async def run_episode(
         on_failure(failure)
     return Trajectory(
         trajectory_id=trajectory_id or f"{assignment.instance_id}:{attempt}",
-        subtask_id=assignment.subtask_id,
-        instance_id=assignment.instance_id,
-        parameters=assignment.parameters,
-        world=assignment.world,
-        instruction=assignment.instruction,
+        **dict(assignment),
         platform=environment.platform,
         simulated=environment.simulated,
         initial_evidence=initial,
@@ -243,7 +232,7 @@ def _heard(step: TrajectoryStep, decision: Decision, companion: Companion | None
     asked = decision.message if decision.status == "ask_user" else ""
     told = companion.says(asked, step.step) if companion is not None else ""
     if asked and not told:
-        told = _NOBODY
+        told = "Nobody answers questions here."
     return step.model_copy(update={"told": told})
 
 
@@ -307,9 +296,6 @@ async def _do(
     return step, observation
 
 
-_FIELD = "Edit"
-
-
 def focusing_decision(decision: Decision, seen: Observation) -> Decision | None:
     """The click that gives the focus to the field that `decision` types into; None if it has it, or types
     elsewhere. It has no thought, because it is no decision of the agent."""
@@ -321,7 +307,7 @@ def focusing_decision(decision: Decision, seen: Observation) -> Decision | None:
     except ActionInvalidError:
         return None
     field = aimed.target
-    if field is None or field.focused or field.disabled or field.control_type != _FIELD:
+    if field is None or field.focused or field.disabled or field.control_type != "Edit":
         return None
     return Decision(status="continue", action=ClickInput(control_label=field.label, position=action.position))
 

@@ -9,10 +9,9 @@ from typing import Protocol
 
 from PIL import Image
 
-from taskloom.environments.aiming import aim
+from taskloom.environments.aiming import InputLog, aim
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import ActionInvalidError, EnvironmentBrokenError
-from taskloom.environments.evidence.input_log import InputLog
 from taskloom.environments.starting_place import TASK_BAR_BUTTON
 from taskloom.environments.task_bar import (
     OWNER,

@@ -132,11 +132,8 @@ def _listed(controls: Sequence[Control]) -> str:
 
 def _path(url: str) -> str:
     parts = urlsplit(url)
-    return (
-        parts.path
-        + (f"?{parts.query}" if parts.query else "")
-        + (f"#{parts.fragment}" if parts.fragment else "")
-    )
+    query = f"?{parts.query}" if parts.query else ""
+    return parts.path + query + (f"#{parts.fragment}" if parts.fragment else "")
 
 
 def _quoted(text: str) -> str:

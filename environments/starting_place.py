@@ -63,22 +63,13 @@ class StartingPlaceAgent:
                 "A window is still open and in the way, so I close it with Escape.",
             )
         if observation.active_application != self.application:
-            return self._press(observation, self.title)
+            reason = f"The next work is to be done in {self.title}, which is not in front, so I change to it."
+            return _press(observation, self.title, reason)
         if self.first_page and not self._asked_for_it:
             self._asked_for_it = True
-            return self._press(observation, START_PAGE)
+            reason = f"The next work starts on the first page of {self.title}, so I go there."
+            return _press(observation, START_PAGE, reason)
         return Decision(status="finish")
-
-    def _press(self, observation: Observation, text: str) -> Decision:
-        for control in observation.controls:
-            if control.control_type == TASK_BAR_BUTTON and control.text == text:
-                return _do(ClickInput(control_label=control.label), self._reason(text))
-        return Decision(status="give_up", message=f"the task bar has no button {text!r}")
-
-    def _reason(self, button: str) -> str:
-        if button == START_PAGE:
-            return f"The next work starts on the first page of {self.title}, so I go there."
-        return f"The next work is to be done in {self.title}, which is not in front, so I change to it."
 
 
 async def go_to_starting_place(
@@ -97,6 +88,13 @@ async def go_to_starting_place(
 
 def _in_window(control: Control) -> bool:
     return control.application == ENVIRONMENT and control.control_type != TASK_BAR_BUTTON
+
+
+def _press(observation: Observation, text: str, reason: str) -> Decision:
+    for control in observation.controls:
+        if control.control_type == TASK_BAR_BUTTON and control.text == text:
+            return _do(ClickInput(control_label=control.label), reason)
+    return Decision(status="give_up", message=f"the task bar has no button {text!r}")
 
 
 def _do(action: ClickInput | KeyboardInput, thought: str) -> Decision:

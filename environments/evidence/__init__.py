@@ -1,6 +1,5 @@
 """What the checks read, collected the same way on every platform.
 
-input_log          the inputs made
 file_snapshot      the files of the home, and the members of archives as text
 picture_text       text in pictures
 application_files  databases, workbooks, journals, projects, wallets, bookmarks, playlists

@@ -210,15 +210,15 @@ def render_wallet(root: ElementTree.Element) -> str | None:
 
     Numbers of records, their order in the file, currencies and settings of the program are left out.
     """
-    if not root.get("d") or root.find("properties") is None:
+    properties = root.find("properties")
+    if not root.get("d") or properties is None:
         return None
     names = {
         kind: {item.get("key", ""): item.get("name", "") for item in root.findall(kind)}
         for kind in ("account", "pay", "cat")
     }
-    properties = root.find("properties")
     told = {
-        "wallet": "" if properties is None else properties.get("title", ""),
+        "wallet": properties.get("title", ""),
         "accounts": [_account(item) for item in root.findall("account")],
         "payees": [{"name": item.get("name", "")} for item in root.findall("pay")],
         "categories": [_category(item, names["cat"]) for item in root.findall("cat")],

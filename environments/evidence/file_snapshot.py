@@ -7,14 +7,13 @@ import itertools
 import os
 import tarfile
 import zipfile
-import zlib
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from taskloom.environments.evidence.application_files import is_database, render_database
-from taskloom.environments.evidence.unpacked_text import render_document, unpacked_text
+from taskloom.environments.evidence.unpacked_text import DAMAGED, IN_PIECES, render_document, unpacked_text
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.taskgraph.records.evidence import ARCHIVE_HEADER, FileState
 from taskloom.taskgraph.text_folding import composed
@@ -149,23 +148,20 @@ class FileSnapshots:
             opened.seek(0)
             sha256 = hashlib.file_digest(opened, "sha256").hexdigest()
             size = opened.tell()
-        text: str | None
-        log, kind = _log_ending(file), "text"
+        text: str | None = None
+        log, kind, whole = _log_ending(file), "text", True
         if is_database(content):
-            kind, (text, complete) = "database", render_database(file, TEXT_LIMIT) or (None, True)
-            truncated = not complete
+            kind, (text, whole) = "database", render_database(file, TEXT_LIMIT) or (None, True)
         elif (document := render_document(content)) is not None:
             kind, text = "document", document
-            truncated = len(text) > TEXT_LIMIT
         elif size <= _LARGEST_READ and (listing := list_members(content)) is not None:
             kind, (text, whole) = "archive", listing
-            truncated = not whole or len(text) > TEXT_LIMIT
         elif (shown := unpacked_text(content)) is not None:
             kind, text = shown
-            truncated = len(text) > TEXT_LIMIT
-        else:
-            text = None if log else _as_text(content[:TEXT_LIMIT], whole=size <= TEXT_LIMIT)
-            truncated = text is not None and size > TEXT_LIMIT
+        elif not log:
+            whole = size <= TEXT_LIMIT
+            text = _as_text(content[:TEXT_LIMIT], whole=whole)
+        truncated = text is not None and (not whole or len(text) > TEXT_LIMIT)
         if text is not None:
             text = self._shown(text)[:TEXT_LIMIT]
         return FileState(
@@ -235,8 +231,6 @@ _MOST_MEMBERS = 1_000
 _MOST_BYTES = 32 * 1024 * 1024
 """Unpacked bytes of an archive that are read."""
 _LARGEST_ARCHIVE = 64 * 1024 * 1024
-_UNPACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Compressions of zip archives that are unpacked in pieces, so that a small bomb stays small."""
 
 
 def list_members(content: bytes) -> tuple[str, bool] | None:
@@ -257,15 +251,7 @@ def list_members(content: bytes) -> tuple[str, bool] | None:
         else:
             return None
         lines = list(itertools.islice(members, _MOST_MEMBERS + 1))
-    except (
-        zipfile.BadZipFile,
-        tarfile.TarError,
-        OSError,
-        EOFError,
-        ValueError,
-        zlib.error,
-        NotImplementedError,
-    ):
+    except (*DAMAGED, tarfile.TarError):
         return None
     told = sorted(line for line in lines[:_MOST_MEMBERS] if line is not None)
     whole = None not in lines and len(lines) <= _MOST_MEMBERS
@@ -281,10 +267,10 @@ def _zip_members(content: bytes) -> Iterator[str]:
             left -= member.file_size
             checksum = f"{member.CRC:08x}"
             try:
-                if left >= 0 and member.compress_type in _UNPACKED:
+                if left >= 0 and member.compress_type in IN_PIECES:
                     with archive.open(member) as packed:
                         checksum = hashlib.file_digest(packed, "sha256").hexdigest()  # type: ignore[arg-type]
-            except (zipfile.BadZipFile, RuntimeError, OSError, EOFError, ValueError, zlib.error):
+            except DAMAGED:
                 pass  # known by what the archive states
             yield _line(member.filename, member.file_size, checksum)
 

@@ -13,7 +13,6 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
 from xml.etree import ElementTree
 
 from PIL import Image
@@ -61,7 +60,10 @@ _LARGEST_MEMBER = 4 * 1024 * 1024
 _MOST_PICTURES = 50
 _MOST_CHARACTERS = 200_000
 """Characters, and parts without any, that are told."""
-_UNPACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+DAMAGED = (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, OSError, ValueError)
+"""What reading an archive raises that is damaged, locked or packed in an unknown way."""
+IN_PIECES = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Compressions of zip archives that are unpacked in pieces, so that a small bomb stays small."""
 
 
 def render_document(content: bytes) -> str | None:
@@ -77,16 +79,7 @@ def render_document(content: bytes) -> str | None:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as packed:
             lines = _Reader(packed).lines()
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        ElementTree.ParseError,
-        RuntimeError,
-        EOFError,
-        OSError,
-        ValueError,
-        KeyError,
-    ):
+    except (*DAMAGED, ElementTree.ParseError, KeyError):
         return None
     return None if lines is None else "\n".join(lines).rstrip("\n") + "\n"
 
@@ -184,7 +177,7 @@ class _Reader:
 
     def _read(self, name: str) -> bytes:
         member = self._packed.getinfo(name)
-        if member.compress_type not in _UNPACKED:
+        if member.compress_type not in IN_PIECES:
             raise ValueError("another compression")
         with self._packed.open(member) as opened:
             content = opened.read(_LARGEST_MEMBER + 1)
@@ -207,14 +200,12 @@ _PICTURES = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF")
 _WHITE = (255, 255, 255, 255)
 _HEAD = 1000
 _ROOT = re.compile(r"(?>\s|<\?.*?\?>|<!--.*?-->)*+<([\w:]+)", re.DOTALL)
-_RENDERED: Mapping[str, Callable[[ElementTree.Element], str | None]] = MappingProxyType(
-    {
-        "xournal": render_journal,
-        "project": render_project,
-        "homebank": render_wallet,
-        "playlist": render_playlist,
-    }
-)
+_RENDERED: Mapping[str, Callable[[ElementTree.Element], str | None]] = {
+    "xournal": render_journal,
+    "project": render_project,
+    "homebank": render_wallet,
+    "playlist": render_playlist,
+}
 """Documents in XML that are shown, by the names of their roots."""
 
 

@@ -110,8 +110,7 @@ def test_a_platform_is_one_folder(add: Add, tmp_path: Path) -> None:
 
 
 def test_a_gesture_is_a_class_of_the_table() -> None:
-    from taskloom.environments.aiming import aim
-    from taskloom.environments.evidence.input_log import InputLog
+    from taskloom.environments.aiming import InputLog, aim
     from taskloom.taskgraph.records.gestures import PointedGesture
     from taskloom.taskgraph.records.grounding import describe_control
     from taskloom.taskgraph.records.interaction import Control, Rectangle

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from taskloom.environments.aiming import require_control
+from taskloom.environments.aiming import InputLog, require_control, under_pointer
 from taskloom.environments.errors import ActionInvalidError
-from taskloom.environments.evidence.input_log import InputLog, under_pointer
 from taskloom.taskgraph.records.interaction import (
     ClickInput,
     Control,

@@ -9,7 +9,8 @@ import zlib
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from taskloom.environments.aiming import Aim, aim, parse_keys, refuse_stale
+from taskloom.environments.aiming import Aim, InputLog, aim, parse_keys, refuse_stale, under_pointer
+from taskloom.environments.environment import told_control
 from taskloom.environments.errors import (
     ActionInvalidError,
     ApplicationStartFailedError,
@@ -17,7 +18,6 @@ from taskloom.environments.errors import (
     EnvironmentBrokenError,
     RequestRefusedError,
 )
-from taskloom.environments.evidence.input_log import InputLog, under_pointer
 from taskloom.environments.evidence.unpacked_text import picture_text
 from taskloom.environments.machines.machine import Document, Machine, MachineMaker, ReadyMachines, Reply
 from taskloom.environments.machines.sandbox import Sandbox
@@ -25,7 +25,6 @@ from taskloom.environments.platforms.linux_desktop.files import HOME, MachineFil
 from taskloom.environments.platforms.linux_desktop.settings import LinuxDesktopSettings
 from taskloom.environments.screen_words import NOTHING_CHANGED, ONLY_THE_PICTURE, describe_change
 from taskloom.environments.task_bar import OWNER, TaskBarButton, as_controls, bar_pixels, lay_out
-from taskloom.environments.told_controls import told_control
 from taskloom.resources.applications import Application
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.gestures import PointedGesture

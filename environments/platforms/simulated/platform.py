@@ -11,7 +11,7 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw
 
-from taskloom.environments.aiming import aim, parse_keys
+from taskloom.environments.aiming import InputLog, aim, parse_keys, under_pointer
 from taskloom.environments.annotated import font
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import (
@@ -20,7 +20,6 @@ from taskloom.environments.errors import (
     EnvironmentBrokenError,
 )
 from taskloom.environments.evidence.file_snapshot import FileSnapshots
-from taskloom.environments.evidence.input_log import InputLog, under_pointer
 from taskloom.environments.lookup import InstallationResult
 from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.environments.platforms.simulated.applications import APPLICATIONS, SimulatedApplication

@@ -130,7 +130,7 @@ _LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]", "::1", ""})
 
 
 class KeptProfile:
-    """The browser's own context, lent to one application at a time."""
+    """The browser's own context, in which a blank page stays, lent to one application at a time."""
 
     def __init__(self, context: BrowserContext, protocol: CDPSession) -> None:
         self._context = context
@@ -142,11 +142,6 @@ class KeptProfile:
         self.spoiled_by: dict[str, str] = {}
         """Applications that left what cannot be cleared, with the reason."""
         context.on("request", self._hear_request)
-
-    @classmethod
-    async def of(cls, context: BrowserContext) -> KeptProfile:
-        """The profile of a browser that was just started with `context` and its blank page."""
-        return cls(context, await context.new_cdp_session(context.pages[0]))
 
     async def lend(self, application: Application, address: str) -> BrowserContext:
         """The context, with nothing in it but cached files, for `application` at `address`."""
@@ -320,7 +315,7 @@ class BrowserProcess:
             break
         try:
             await _prepare(context, settings)
-            profile = await KeptProfile.of(context)
+            profile = KeptProfile(context, await context.new_cdp_session(context.pages[0]))
         except BrowserError as error:
             await driver.give_back(broken=True)
             raise EnvironmentBrokenError(f"The browser died: {error.message.splitlines()[0]}") from error

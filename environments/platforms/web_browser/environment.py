@@ -10,13 +10,11 @@ from typing import cast
 from playwright.async_api import Download, ElementHandle, Page
 from playwright.async_api import Error as BrowserError
 
-from taskloom.environments.aiming import Aim, aim, parse_keys, refuse_stale
+from taskloom.environments.aiming import Aim, InputLog, aim, parse_keys, refuse_stale, under_pointer
 from taskloom.environments.errors import ActionInvalidError, EnvironmentBrokenError
 from taskloom.environments.evidence.file_snapshot import FileSnapshots
-from taskloom.environments.evidence.input_log import InputLog, under_pointer
 from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.environments.platforms.web_browser.browser import BrowserProcess
-from taskloom.environments.platforms.web_browser.pages import inputs
 from taskloom.environments.platforms.web_browser.pages.environment_page import EnvironmentPage
 from taskloom.environments.platforms.web_browser.pages.screen import (
     View,
@@ -24,7 +22,7 @@ from taskloom.environments.platforms.web_browser.pages.screen import (
     fallback_fonts,
     look_at,
 )
-from taskloom.environments.platforms.web_browser.pages.tab import Tab, TabAsksError
+from taskloom.environments.platforms.web_browser.pages.tab import Tab, TabAsksError, perform
 from taskloom.environments.platforms.web_browser.pages.tab_set import TabSet, page_title
 from taskloom.environments.platforms.web_browser.servers.hosting import Hosting
 from taskloom.environments.platforms.web_browser.settings import PAGE_SIZE, SCREEN_SIZE, WebBrowserSettings
@@ -145,7 +143,7 @@ class WebEnvironment:
                 else:
                     first = aimed.target is not None and not aimed.target.focused
                     form = view.forms.get(target.label, "") if target is not None and not window else ""
-                    await inputs.perform(actor, action, point, click_first=first, form=form)
+                    await perform(actor, action, point, click_first=first, form=form)
             return await self._look()
 
     async def bring_to_front(self, application: str) -> Observation:
@@ -287,7 +285,7 @@ class WebEnvironment:
     async def _look_at(self, tabs: TabSet, tab: Tab, owner: str, title: str) -> Observation:
         commands = _COMMANDS if tabs.front_is_extra else _COMMANDS[:-1]
         buttons = lay_out(await tabs.titles(), tabs.front_position, SCREEN_SIZE, commands)
-        self._view = view = await look_at(tab, owner, buttons, tabs.passing, self._view, tabs.own.tab)
+        self._view = view = await look_at(tab, owner, buttons, tabs.passing, tabs.own.tab)
         if owner != OWNER:
             self._behind = view.page_picture
         return Observation(
@@ -326,7 +324,7 @@ class WebEnvironment:
         handle = await tab.doing(tab.page.evaluate_handle(_DROP_DOWN_AT, list(point)))
         field = handle.as_element()
         if not isinstance(field, ElementHandle):
-            await inputs.perform(tab, action, point, click_first=False)
+            await perform(tab, action, point, click_first=False)
             return
         await tab.doing(field.focus())
         await tabs.own.offer_options(tab, field, target.rectangle, self._behind)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from taskloom.environments.aiming import aim, parse_keys
+from taskloom.environments.aiming import InputLog, aim, parse_keys, under_pointer
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import (
     ActionInvalidError,
@@ -20,7 +20,6 @@ from taskloom.environments.errors import (
     EnvironmentBrokenError,
 )
 from taskloom.environments.evidence.file_snapshot import FileSnapshots
-from taskloom.environments.evidence.input_log import InputLog, under_pointer
 from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.environments.platforms.simulated.platform import place_of
 from taskloom.environments.starting_place import START_PAGE, TASK_BAR_BUTTON

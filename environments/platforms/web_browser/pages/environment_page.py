@@ -97,9 +97,8 @@ class EnvironmentPage:
     ) -> None:
         """Show the list of a drop-down field whose place is `rectangle`."""
         edges = [rectangle.left, rectangle.top, rectangle.right, rectangle.bottom]
-        self.window = Window(field, tab, "Options")
         shown = {"options": await field.evaluate(_LIST_OPTIONS), "rectangle": edges}
-        await self._show("showOptions", self.window, background, shown)
+        await self._show("showOptions", Window(field, tab, "Options"), background, shown)
 
     async def _show(
         self, function: str, window: Window, background: bytes, shown: Mapping[str, object]

@@ -16,6 +16,7 @@ from typing import Any, Final
 from PIL import Image
 from playwright.async_api import Frame, Page
 
+from taskloom.environments.environment import ToldControl, told_control
 from taskloom.environments.errors import EnvironmentBrokenError
 from taskloom.environments.platforms.web_browser.pages.tab import Tab
 from taskloom.environments.platforms.web_browser.settings import SCREEN_SIZE
@@ -29,7 +30,6 @@ from taskloom.environments.task_bar import (
     TaskBarButton,
     as_controls,
 )
-from taskloom.environments.told_controls import ToldControl, told_control
 from taskloom.taskgraph.records.interaction import Control, Rectangle, Screenshot
 
 _MOST_TEXTS: Final = 400
@@ -115,8 +115,10 @@ async def draw(tab: Tab, buttons: Sequence[TaskBarButton], width: int) -> bytes:
     return _drawn[key]
 
 
+@functools.lru_cache(maxsize=16)
 def compose(page: bytes, bar: bytes, screen_size: tuple[int, int]) -> bytes:
-    """The picture of the whole screen: the page above the task bar, both as PNG."""
+    """The picture of the whole screen: the page above the task bar, both as PNG. One that did not change
+    is not made again."""
     width, height = screen_size
     if png_size(page) == (width, height - TASK_BAR_HEIGHT):
         whole = with_rows_below(page, _rows(bar, width))
@@ -147,11 +149,10 @@ _FASTEST = 1
 def png_size(png: bytes) -> tuple[int, int]:
     """Width and height of a PNG picture; (0, 0) for anything else."""
     start = len(_SIGNATURE)
-    if not png.startswith(_SIGNATURE) or len(png) < start + 16 or png[start + 4 : start + 8] != b"IHDR":
+    if len(png) < start + 16 or not png.startswith(_SIGNATURE + b"\0\0\0\rIHDR"):
         return 0, 0
-    return int.from_bytes(png[start + 8 : start + 12], "big"), int.from_bytes(
-        png[start + 12 : start + 16], "big"
-    )
+    width, height = struct.unpack_from(">II", png, start + 8)
+    return width, height
 
 
 def plain_rows(pixels: bytes, width: int) -> bytes:
@@ -292,38 +293,25 @@ async def look_at(
     application: str,
     buttons: Sequence[TaskBarButton],
     passing: Mapping[str, str],
-    last: View | None,
     drawing: Tab,
 ) -> View:
     """The screen with `tab` in front.
 
-    Texts in `passing`, which differ between environments, are replaced in the texts of controls. `last`
-    avoids drawing the same picture again. `drawing` is a page of the environment's own, which draws the bar.
+    Texts in `passing`, which differ between environments, are replaced in the texts of controls. `drawing` is
+    a page of the environment's own, which draws the bar.
     """
     found, picture = await asyncio.gather(find_controls(tab), tab.capture())
     controls = _as_controls(found, application, passing)
     bar = as_controls(buttons, len(controls) + 1)
-    if (
-        last is not None
-        and last.page_picture == picture
-        and _bar_key(last.controls[-len(last.commands) :]) == _bar_key(bar)
-    ):
-        screenshot = last.screenshot
-    else:
-        bar_picture = await draw(drawing, buttons, SCREEN_SIZE[0])
-        screenshot = Screenshot.of(await asyncio.to_thread(compose, picture, bar_picture, SCREEN_SIZE))
+    bar_picture = await draw(drawing, buttons, SCREEN_SIZE[0])
     return View(
-        screenshot=screenshot,
+        screenshot=Screenshot.of(await asyncio.to_thread(compose, picture, bar_picture, SCREEN_SIZE)),
         page_picture=picture,
         controls=(*controls, *bar),
         drop_downs=frozenset(str(label) for label, item in enumerate(found, 1) if item["select"]),
         forms={str(label): item["form"] for label, item in enumerate(found, 1) if item["form"]},
         commands={control.label: button.command for control, button in zip(bar, buttons, strict=True)},
     )
-
-
-def _bar_key(bar: Sequence[Control]) -> list[tuple[str, bool | None]]:
-    return [(control.text, control.checked) for control in bar]
 
 
 def _as_controls(

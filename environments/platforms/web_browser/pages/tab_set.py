@@ -103,9 +103,7 @@ class TabSet:
     @property
     def front_position(self) -> int:
         """Position of the tab in front among the entries."""
-        return next(
-            (at for at, (_, tab) in enumerate(self.entries) if tab is not None and tab is self._front), -1
-        )
+        return [tab for _, tab in self.entries].index(self._front) if self._front is not None else -1
 
     @property
     def front_is_extra(self) -> bool:
@@ -123,7 +121,7 @@ class TabSet:
             await self._open(self.applications[application])
         else:
             self._front = tabs[-1] if self._front not in tabs else self._front
-            await self._raise_front()
+            await self.front.page.bring_to_front()
 
     async def show_entry(self, position: int) -> None:
         """Put the entry at `position` of the task bar in front."""
@@ -132,7 +130,7 @@ class TabSet:
             await self.show(name)
         else:
             self._front = tab
-            await self._raise_front()
+            await self.front.page.bring_to_front()
 
     async def show_first_page(self) -> None:
         """Show the first page in the application's own tab; cookies, storage and server stay.
@@ -141,7 +139,7 @@ class TabSet:
             TabAsksError: the page asks whether to leave it; it is left once the answer is yes.
         """
         tab = self._front = self._tabs[self.front.application][0]
-        await self._raise_front()
+        await self.front.page.bring_to_front()
         application = self.applications[tab.application]
         address = self.hosting.address(application)
         limit = application.launch.start_timeout_seconds
@@ -272,9 +270,6 @@ class TabSet:
             tabs.remove(tab)
         if self._front is tab:
             self._front = tabs[-1] if tabs else None
-
-    async def _raise_front(self) -> None:
-        await self.front.page.bring_to_front()
 
     async def _wait_until_ready(self, tab: Tab, application: Application) -> None:
         """Wait for the ready text, or until several looks in a row find the same kinds of controls, or for a
