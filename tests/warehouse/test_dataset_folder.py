@@ -13,8 +13,7 @@ from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.exporting.dataset_card import dataset_counts
 from taskloom.warehouse.exporting.exporting import ExportSource, export
 from taskloom.warehouse.exports.hugging_face import ParquetFiles
-from taskloom.warehouse.sets.requests import parse_request
-from taskloom.warehouse.sets.selection import Selection
+from taskloom.warehouse.sets.selection import Selection, parse_request
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse.samples import records
 

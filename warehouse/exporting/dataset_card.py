@@ -15,7 +15,7 @@ from taskloom.taskgraph.measures.acceptance_rates import as_markdown
 from taskloom.warehouse import exporting
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportSource
 from taskloom.warehouse.schema import TABLE_NAMED
-from taskloom.warehouse.sets.names import SPLITS
+from taskloom.warehouse.sets.key_table import SPLITS
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.task_quality import UNKNOWN, error_rates, task_quality
 from taskloom.warehouse.versions import REASONS, ScoreValidity, score_validity

@@ -24,7 +24,7 @@ from taskloom.warehouse.exporting.exported_actions import paper_action, points_o
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
 from taskloom.warehouse.field_codecs import Shared
 from taskloom.warehouse.schema import TABLE_OF_RECORD
-from taskloom.warehouse.sets.names import SPLITS
+from taskloom.warehouse.sets.key_table import SPLITS
 from taskloom.warehouse.storage.rows import encode_record
 
 _IMAGE: Final = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
