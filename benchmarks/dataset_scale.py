@@ -27,10 +27,9 @@ from taskloom.warehouse.exporting.exporting import export
 from taskloom.warehouse.queries import named_query
 from taskloom.warehouse.schema import TABLE_NAMED
 from taskloom.warehouse.sets.drawing import draw_tasks
-from taskloom.warehouse.sets.requests import SetRequest
-from taskloom.warehouse.sets.selection import Selection
+from taskloom.warehouse.sets.selection import Selection, SetRequest
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.viewer.pages.task_list import TaskFilter, count_tasks
+from taskloom.warehouse.viewer.pages.task_pages import TaskFilter, count_tasks
 
 _SYLLABLES = [consonant + vowel for consonant in "bcdfghjklmnpqrstvwxz" for vowel in "aeiou"]
 

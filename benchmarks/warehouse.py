@@ -28,7 +28,7 @@ from benchmarks.task_columns import write_task_columns
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS
 from taskloom.warehouse.schema import TABLE_NAMED
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.viewer.pages.task_list import TaskFilter, read_page
+from taskloom.warehouse.viewer.pages.task_pages import TaskFilter, read_page
 
 BATCH = 50_000
 CATEGORIES = ("csv_path", "note_title", "text_in_clipboard", "png_path", "table_in_clipboard")

@@ -20,8 +20,7 @@ from taskloom.flows.steps import whole
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.exporting.exporting import MANIFEST, ExportOptions, Manifest, export
-from taskloom.warehouse.sets.requests import SetRequest
-from taskloom.warehouse.sets.selection import Selection, select
+from taskloom.warehouse.sets.selection import Selection, SetRequest, select
 from taskloom.warehouse.store import Warehouse
 
 

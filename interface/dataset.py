@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 from taskloom.resources.errors import UnknownCatalogEntryError
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory
-from taskloom.warehouse.querying.query_result import QueryResult
+from taskloom.warehouse.querying import QueryResult
 from taskloom.warehouse.store import Warehouse
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from taskloom.flows.settings import Settings, load_settings
 from taskloom.flows.stages.agents import check_agent, named
 from taskloom.omnieval.experiments import AgentEntry, ExperimentFile, Limits, TaskSet
 from taskloom.taskgraph.records.model_calls import ModelRole
-from taskloom.warehouse.sets.empty_selections import nothing_meets
+from taskloom.warehouse.sets.drawing import nothing_meets
 from taskloom.warehouse.sets.selection import Selection, select
 from taskloom.warehouse.store import Warehouse
 

@@ -2,13 +2,13 @@
 
 schema, records                            tables derived from records, and the warehouse's own records
 field_codecs                               nested fields as columns
-store, maintenance                         reading and writing; removing what is no longer needed
-versions                                   how versions differ, which scores one makes invalid, and the
-                                           counts that gates compare
+store                                      reading and writing
+versions                                   how versions differ, which scores one makes invalid, the counts
+                                           that gates compare; removing what is no longer needed
 task_quality                               quality of functions, judge and instructions
 reviews                                    verdicts of people, and the tasks that they accept
 storage/                                   DuckLake and the database below it
-queries/, views/, querying/                named queries, views, and running SQL
+queries/, views/, querying                 named queries, views, and running SQL
 exports/, imports/                         one module per format, found by `lookup`
 exporting/, importing/                     what formats share
 sets/                                      divides tasks into sets and draws from them

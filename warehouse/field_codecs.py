@@ -22,16 +22,6 @@ from taskloom.taskgraph.records.interaction import Control, Screenshot
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
-SHARED_CONTROLS: set[tuple[type[BaseModel], str]] = {
-    (Evidence, "controls"),
-    (SeenScreen, "controls"),
-    (TrajectoryStep, "observation_controls"),
-}
-"""Fields stored as a hash into the table `control_lists`."""
-SHARED_TEXTS = {(FileState, "text")}
-"""Fields stored as a hash into the table `file_texts`."""
-WIDE_INTEGERS = {(Task, "order_count"), (Task, "successful_order_count")}
-"""Fields that outgrow 64 bits: a task of 30 subtasks can have more than 10^24 orders."""
 _LINK = pa.struct([(name, pa.string()) for name in ("written_in", "resource_category", "read_in")])
 COUNTED_LINK = pa.struct([*_LINK, ("times", pa.int64())])
 LINKS_SQL = """[
@@ -111,28 +101,21 @@ def field_codecs(record: type[BaseModel]) -> tuple[FieldCodec, ...]:
 
 def _field_codec(record: type[BaseModel], name: str, info: FieldInfo) -> FieldCodec:
     annotation, optional = _unwrap_optional(info.annotation)
-    column = name
-    if (record, name) in SHARED_CONTROLS:
-        codec, column = _shared_controls(), f"{name}_id"
-    elif (record, name) in SHARED_TEXTS:
-        codec, column = _SHARED_TEXT, f"{name}_id"
-    elif (record, name) in WIDE_INTEGERS:
-        codec = Codec(pa.decimal128(38, 0), _same, lambda value, _: int(value))
-    else:
-        codec = codec_of(annotation)
-    return FieldCodec(record, name, column, codec, optional)
+    shared = _STORED_ONCE.get((record, name))
+    if shared is not None:
+        return FieldCodec(record, name, f"{name}_id", shared, optional)
+    codec = _WIDE_INTEGER if (record, name) in _WIDE_INTEGERS else codec_of(annotation)
+    return FieldCodec(record, name, name, codec, optional)
 
 
 def codec_of(annotation: Any) -> Codec:
     """The codec of a type annotation; a `TypeError` where it has no column type."""
-    if get_origin(annotation) is Annotated:
-        return codec_of(get_args(annotation)[0])
     if _is_json(annotation):
         return _JSON
     annotation, _ = _unwrap_optional(annotation)
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return codec_of(annotation)
+        return codec_of(arguments[0])
     if origin is Literal:
         return Codec(_SCALARS[type(arguments[0])], _same, _same)
     if origin in (Union, types.UnionType):
@@ -278,22 +261,18 @@ def _decode_screenshot(value: str, shared: Shared) -> dict[str, object]:
     return {"sha256": value, "png": png}
 
 
-def _shared_controls() -> Codec:
-    items = _list_codec(codec_of(Control))
+def _encode_controls(value: tuple[Control, ...], shared: Shared) -> str:
+    encoded = _CONTROLS.encode(value, shared)
+    key = content_hash(json.dumps(encoded, ensure_ascii=False))
+    shared.controls[key] = encoded
+    return key
 
-    def encode(value: tuple[Control, ...], shared: Shared) -> str:
-        encoded = items.encode(value, shared)
-        key = content_hash(json.dumps(encoded, ensure_ascii=False))
-        shared.controls[key] = encoded
-        return key
 
-    def decode(key: str, shared: Shared) -> object:
-        if key not in shared.decoded:
-            found = items.decode(shared.controls[key], shared)
-            shared.decoded[key] = tuple(map(Control.model_validate, found))
-        return shared.decoded[key]
-
-    return Codec(pa.string(), encode, decode)
+def _decode_controls(key: str, shared: Shared) -> object:
+    if key not in shared.decoded:
+        found = _CONTROLS.decode(shared.controls[key], shared)
+        shared.decoded[key] = tuple(map(Control.model_validate, found))
+    return shared.decoded[key]
 
 
 def _encode_text(value: str, shared: Shared) -> str:
@@ -302,8 +281,19 @@ def _encode_text(value: str, shared: Shared) -> str:
     return key
 
 
-_SHARED_TEXT = Codec(pa.string(), _encode_text, lambda key, shared: shared.texts[key])
-CONTROL_LIST = _list_codec(codec_of(Control)).arrow
+_SHARED_CONTROLS = Codec(pa.string(), _encode_controls, _decode_controls)
+_STORED_ONCE: dict[tuple[type[BaseModel], str], Codec] = {
+    (Evidence, "controls"): _SHARED_CONTROLS,
+    (SeenScreen, "controls"): _SHARED_CONTROLS,
+    (TrajectoryStep, "observation_controls"): _SHARED_CONTROLS,
+    (FileState, "text"): Codec(pa.string(), _encode_text, lambda key, shared: shared.texts[key]),
+}
+"""Fields stored as a hash into the table `control_lists` or `file_texts`."""
+_WIDE_INTEGERS = {(Task, "order_count"), (Task, "successful_order_count")}
+"""Fields that outgrow 64 bits: a task of 30 subtasks can have more than 10^24 orders."""
+_WIDE_INTEGER = Codec(pa.decimal128(38, 0), _same, lambda value, _: int(value))
+_CONTROLS = _list_codec(codec_of(Control))
+CONTROL_LIST = _CONTROLS.arrow
 
 
 def sql_type(arrow: pa.DataType) -> str:

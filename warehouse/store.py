@@ -17,11 +17,12 @@ from taskloom.taskgraph.records.exploration import SeenScreen
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.errors import VersionError, WarehouseError, WarehouseUnavailableError
 from taskloom.warehouse.field_codecs import Shared
-from taskloom.warehouse.querying.asking import Bound, Reader
+from taskloom.warehouse.querying import Bound, Reader
 from taskloom.warehouse.records import DatasetVersion, VersionTag
 from taskloom.warehouse.schema import TABLES, Table
 from taskloom.warehouse.storage.database import (
     LAKE,
+    WriterLock,
     connect_reader,
     connect_writer,
     first_row,
@@ -29,11 +30,9 @@ from taskloom.warehouse.storage.database import (
     transaction,
 )
 from taskloom.warehouse.storage.evolution import COMPLETED, bring_up_to_date, complete_for_reading, is_current
-from taskloom.warehouse.storage.locations import parse_location
-from taskloom.warehouse.storage.locking import WriterLock
+from taskloom.warehouse.storage.locations import parse_location, reason_of
 from taskloom.warehouse.storage.object_storage import Screenshots
 from taskloom.warehouse.storage.rows import batch_of, decode_record, insert_rows, references, table_of
-from taskloom.warehouse.storage.storage_access import reason_of
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")

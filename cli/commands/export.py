@@ -16,8 +16,7 @@ from taskloom.resources.errors import ExitCode
 if TYPE_CHECKING:
     from taskloom.flows.settings import Settings
     from taskloom.warehouse.exporting.exporting import ExportOptions, Manifest
-    from taskloom.warehouse.sets.requests import SetRequest
-    from taskloom.warehouse.sets.selection import Selection, Shortfall
+    from taskloom.warehouse.sets.selection import Selection, SetRequest, Shortfall
     from taskloom.warehouse.sets.splits import LeakageReport
 
 _SHOWN = 5
@@ -149,8 +148,7 @@ def export(
     from taskloom.warehouse.exporting.exporting import export as run_export
     from taskloom.warehouse.importing.importing import instructions_in
     from taskloom.warehouse.reviews import parse_rule
-    from taskloom.warehouse.sets.requests import parse_request
-    from taskloom.warehouse.sets.selection import Selection, parse_levels, parse_quota
+    from taskloom.warehouse.sets.selection import Selection, parse_levels, parse_quota, parse_request
     from taskloom.warehouse.store import Warehouse
 
     try:

@@ -14,7 +14,7 @@ from taskloom.resources.errors import ExitCode
 
 if TYPE_CHECKING:
     from taskloom.flows.places import Places
-    from taskloom.warehouse.querying.query_result import QueryResult
+    from taskloom.warehouse.querying import QueryResult
 
 MOST_ROWS: Final = 100_000
 """Rows that are printed unless told otherwise."""
@@ -105,7 +105,7 @@ def _ask(
     seconds: float | None,
     most_rows: int | None,
 ) -> tuple[QueryResult, bool]:
-    from taskloom.warehouse.querying.asking import open_quickly
+    from taskloom.warehouse.querying import open_quickly
 
     most_bytes = None if most_rows is None else _MOST_BYTES
     quick = open_quickly(places.warehouse_location) if version is None else None

@@ -67,7 +67,7 @@ def tag(
     Examples:
       taskloom versions tag stable v3
     """
-    from taskloom.warehouse.maintenance import tag as put
+    from taskloom.warehouse.versions import tag as put
 
     with _opened(warehouse, write=True) as opened:
         made = put(opened, name, version)
@@ -89,7 +89,7 @@ def clean(
     Examples:
       taskloom versions clean --keep 3
     """
-    from taskloom.warehouse.maintenance import clean as sweep
+    from taskloom.warehouse.versions import clean as sweep
 
     with _opened(warehouse, write=True) as opened:
         cleaning = sweep(opened, keep=keep, hours=hours, dry_run=dry_run)

@@ -25,7 +25,7 @@ from taskloom.prompts.rendering import template_hash
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskloom.taskgraph.records.agent_run import Experiment
 from taskloom.taskgraph.records.task import Task
-from taskloom.warehouse.sets.empty_selections import nothing_meets
+from taskloom.warehouse.sets.drawing import nothing_meets
 from taskloom.warehouse.sets.selection import Selection, parse_levels, select
 from taskloom.warehouse.store import Warehouse
 

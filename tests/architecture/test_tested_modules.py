@@ -75,7 +75,7 @@ TESTED_THROUGH = {
     "taskloom.warehouse.importing.task_lists": "warehouse/test_foreign_collections.py",
     "taskloom.warehouse.viewer.bounded_queries": "warehouse/viewer/test_sql_page.py",
     "taskloom.warehouse.viewer.pages.dataset_pages": "warehouse/viewer/test_pages.py",
-    "taskloom.warehouse.viewer.pages.strips": "warehouse/viewer/test_pages.py",
+    "taskloom.warehouse.viewer.pages.recording_pages": "warehouse/viewer/test_pages.py",
 }
 """Modules that are tested through another one, with the test that does it."""
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 
 from taskloom.cli.main import create_app
 from taskloom.warehouse.errors import QueryRefusedError
-from taskloom.warehouse.querying.asking import open_quickly
+from taskloom.warehouse.querying import open_quickly
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse import foreign
 
@@ -99,7 +99,7 @@ def test_a_query_of_a_known_schema_loads_no_records(
         quick.first_rows("DELETE FROM tasks", {}, None, None, None)
     (tmp_path / "taskloom" / "schema.json").write_text('{"version": 4}')
     assert open_quickly(str(published_template)) is None
-    loaded = "import sys, taskloom.warehouse.querying.asking; print('pydantic' in sys.modules)"
+    loaded = "import sys, taskloom.warehouse.querying; print('pydantic' in sys.modules)"
     assert (
         subprocess.run([sys.executable, "-c", loaded], capture_output=True, check=True).stdout == b"False\n"
     )

@@ -12,8 +12,7 @@ import pytest
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.exporting.exporting import ExportSource, export
 from taskloom.warehouse.exports.hugging_face import ParquetFiles, dataset_counts
-from taskloom.warehouse.sets.requests import parse_request
-from taskloom.warehouse.sets.selection import Selection
+from taskloom.warehouse.sets.selection import Selection, parse_request
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse.samples import records
 

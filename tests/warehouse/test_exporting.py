@@ -27,8 +27,7 @@ from taskloom.warehouse.errors import (
 )
 from taskloom.warehouse.exporting.exporting import MANIFEST, ExportOptions, Manifest, safe_name
 from taskloom.warehouse.lookup import EXPORTS
-from taskloom.warehouse.sets.requests import SetRequest
-from taskloom.warehouse.sets.selection import CellQuota, Selection
+from taskloom.warehouse.sets.selection import CellQuota, Selection, SetRequest
 from taskloom.warehouse.storage.object_storage import Screenshots
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse.foreign import run_import

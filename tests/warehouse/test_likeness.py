@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.text_folding import fold_text
-from taskloom.warehouse.sets.names import SPLITS, SplitName
+from taskloom.warehouse.sets.compared import NEAR, Wordings, WordingsReader, resembled
+from taskloom.warehouse.sets.key_table import SPLITS, SplitName
 from taskloom.warehouse.sets.splits import Leak, leakage, resembling
-from taskloom.warehouse.sets.wording import NEAR, Wordings, WordingsReader, resembled
 from tests.shared_work import examples
 from tests.warehouse.samples import records
 from tests.warehouse.test_splits import altered, compared

@@ -7,8 +7,7 @@ import pytest
 
 from taskloom.warehouse.errors import WarehouseUnavailableError
 from taskloom.warehouse.storage import extensions
-from taskloom.warehouse.storage.locations import parse_location
-from taskloom.warehouse.storage.storage_access import reason_of, storage_access, without_secrets
+from taskloom.warehouse.storage.locations import parse_location, reason_of, storage_access, without_secrets
 
 
 def test_a_path_is_a_local_folder(tmp_path: Path) -> None:

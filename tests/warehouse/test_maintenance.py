@@ -8,8 +8,8 @@ import pytest
 
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import VersionError
-from taskloom.warehouse.maintenance import clean, tag
 from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.versions import clean, tag
 
 
 def _second(task: Task, name: str) -> Task:

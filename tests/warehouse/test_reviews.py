@@ -21,7 +21,7 @@ from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import ExportRefusedError, ReviewInvalidError, SelectionInvalidError
 from taskloom.warehouse.exporting.exporting import export
 from taskloom.warehouse.queries import named_query
-from taskloom.warehouse.querying.query_result import QueryResult
+from taskloom.warehouse.querying import QueryResult
 from taskloom.warehouse.reviews import AcceptanceRule, accepted_tasks, new_review, parse_rule
 from taskloom.warehouse.sets.selection import Selection, select
 from taskloom.warehouse.store import Warehouse

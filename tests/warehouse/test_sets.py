@@ -14,9 +14,8 @@ from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import ExportRefusedError, SelectionInvalidError
 from taskloom.warehouse.exporting.exporting import export
 from taskloom.warehouse.sets.drawing import draw_tasks
-from taskloom.warehouse.sets.names import SPLITS
-from taskloom.warehouse.sets.requests import SetRequest
-from taskloom.warehouse.sets.selection import CellQuota, Selection
+from taskloom.warehouse.sets.key_table import SPLITS
+from taskloom.warehouse.sets.selection import CellQuota, Selection, SetRequest
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse.sample_parts import complexity, node, subtask
 

@@ -25,9 +25,8 @@ from taskloom.warehouse.errors import ExportRefusedError
 from taskloom.warehouse.exporting.exporting import LEFT_OUT, MANIFEST, SETS, Manifest
 from taskloom.warehouse.lookup import EXPORTS
 from taskloom.warehouse.reviews import new_review, parse_rule
-from taskloom.warehouse.sets.names import LEAK_KINDS, SPLITS
-from taskloom.warehouse.sets.requests import SetRequest
-from taskloom.warehouse.sets.selection import Selection, select
+from taskloom.warehouse.sets.key_table import LEAK_KINDS, SPLITS
+from taskloom.warehouse.sets.selection import Selection, SetRequest, select
 from taskloom.warehouse.store import Warehouse
 from tests.shared_work import examples
 from tests.warehouse import foreign

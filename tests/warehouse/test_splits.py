@@ -9,14 +9,12 @@ from hypothesis import strategies as st
 
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import SelectionInvalidError
-from taskloom.warehouse.sets.compared import COLUMNS, ComparedTasks, compare
+from taskloom.warehouse.sets.compared import COLUMNS, ComparedTasks, Rows, compare
 from taskloom.warehouse.sets.dividing import TOLERANCE, Division, apportion
 from taskloom.warehouse.sets.dividing import divide as divide_table
-from taskloom.warehouse.sets.key_table import KeyTable
-from taskloom.warehouse.sets.names import SPLITS, SplitName
-from taskloom.warehouse.sets.requests import parse_request
+from taskloom.warehouse.sets.key_table import SPLITS, KeyTable, SplitName
+from taskloom.warehouse.sets.selection import parse_request
 from taskloom.warehouse.sets.splits import LeakageReport, leakage, resembling
-from taskloom.warehouse.sets.wording import Rows
 from tests.shared_work import examples
 from tests.warehouse.sample_parts import file_resource
 from tests.warehouse.samples import records

@@ -36,11 +36,10 @@ from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.errors import ExportRefusedError
 from taskloom.warehouse.lookup import EXPORTS
-from taskloom.warehouse.querying.query_result import QueryResult
+from taskloom.warehouse.querying import QueryResult
 from taskloom.warehouse.sets.drawing import draw_tasks
-from taskloom.warehouse.sets.names import SPLITS, SplitName
-from taskloom.warehouse.sets.requests import SetRequest
-from taskloom.warehouse.sets.selection import Selection, Shortfall
+from taskloom.warehouse.sets.key_table import SPLITS, SplitName
+from taskloom.warehouse.sets.selection import Selection, SetRequest, Shortfall
 from taskloom.warehouse.sets.splits import LeakageReport
 from taskloom.warehouse.store import Warehouse
 

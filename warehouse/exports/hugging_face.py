@@ -28,7 +28,7 @@ from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome,
 from taskloom.warehouse.exporting.recordings import paper_action, points_of, recordings
 from taskloom.warehouse.field_codecs import Shared
 from taskloom.warehouse.schema import TABLE_NAMED, TABLE_OF_RECORD
-from taskloom.warehouse.sets.names import SPLITS
+from taskloom.warehouse.sets.key_table import SPLITS
 from taskloom.warehouse.storage.rows import encode_record
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.task_quality import UNKNOWN, error_rates, task_quality

@@ -1,8 +1,7 @@
 """Which tasks an export holds, and in which sets.
 
-selection, requests                 what is asked for
-splits, dividing, growing           sets that share nothing they must not
-empty_selections                    what to say where there are no tasks
-key_table, wording, compared        what tasks have in common
-drawing, names                      the draw, what would help, the sets' names
+selection                    what is asked for
+splits, dividing, growing    sets that share nothing they must not
+key_table, compared          the sets' names, and what tasks have in common
+drawing                      the draw, and what would help where there are no tasks
 """

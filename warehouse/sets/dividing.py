@@ -15,9 +15,8 @@ import numpy as np
 
 from taskloom.warehouse.errors import SelectionInvalidError
 from taskloom.warehouse.sets.growing import grow
-from taskloom.warehouse.sets.key_table import KeyTable
-from taskloom.warehouse.sets.names import SPLITS, SplitName
-from taskloom.warehouse.sets.selection import draw_places
+from taskloom.warehouse.sets.key_table import SPLITS, KeyTable, SplitName
+from taskloom.warehouse.sets.selection import SetRequest, draw_places
 
 TOLERANCE: Final = 0.02
 """How far the share of a set may be from what was asked for, as a part of all divided tasks."""
@@ -69,6 +68,44 @@ def divide(
         name: tuple(sorted(table.tasks[task] for task in dealer.chosen[name])) for name in SPLITS
     }
     return Division(tasks, _reasons(table, dealer))
+
+
+def hold_out(table: KeyTable, strata: KeyTable, request: SetRequest, seed: int) -> Division:
+    """What is held out as the test set, the other tasks by shares; what shares a key with both is left out.
+    Refused where no task belongs to what is held out, or every task does."""
+    used = strata.users()
+    present = {label: number for number, label in enumerate(strata.keys) if used[number]}
+    for item in request.held_out:
+        if item not in present:
+            kind, _, name = item.partition("=")
+            known = sorted(label for label in present if label.startswith(f"{kind}="))
+            names = ", ".join(label.partition("=")[2] for label in known)
+            raise SelectionInvalidError(f"No selected task has the {kind} {name!r}; there are: {names}.")
+    labels = {present[item] for item in request.held_out}
+    test = [number for number in range(len(table.tasks)) if labels.intersection(strata.content(number))]
+    chosen = set(test)
+    holders = {key for number in test for key in table.content(number)}
+    left_out: dict[str, str] = {}
+    rest: list[int] = []
+    for number, task in enumerate(table.tasks):
+        if number in chosen:
+            continue
+        shared = next((key for key in table.content(number) if key in holders), None)
+        if shared is None:
+            rest.append(number)
+        else:
+            left_out[task] = f"would connect test ({table.keys[shared]}) and train"
+    if not rest:
+        raise SelectionInvalidError(
+            "Every other task shares something with what is held out; say with --leak what the sets may"
+            " share."
+        )
+    inner = divide(table.only(rest), request.shares, seed, strata.only(rest))
+    tasks: dict[SplitName, tuple[str, ...]] = {
+        **inner.tasks,
+        "test": tuple(sorted(table.tasks[number] for number in test)),
+    }
+    return Division(tasks, {**left_out, **inner.left_out})
 
 
 def apportion(total: int, shares: Mapping[SplitName, float]) -> dict[SplitName, int]:

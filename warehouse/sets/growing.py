@@ -12,8 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from taskloom.warehouse.sets.key_table import KeyTable
-from taskloom.warehouse.sets.names import SplitName
+from taskloom.warehouse.sets.key_table import KeyTable, SplitName
 
 Content = tuple[int, ...]
 _Numbers = NDArray[np.int64]

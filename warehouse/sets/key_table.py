@@ -1,14 +1,20 @@
-"""Tasks and their keys, which no two sets may share, in arrays."""
+"""The names of the sets, and tasks with their keys, which no two sets may share, in arrays."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+SplitName = Literal["train", "validation", "test"]
+SPLITS: Final[tuple[SplitName, ...]] = ("train", "validation", "test")
+LeakKind = Literal["template", "value", "intent", "instruction"]
+"""What two sets must not share: subtask templates, resource values, intents, instructions."""
+LEAK_KINDS: Final[tuple[LeakKind, ...]] = ("template", "value", "intent", "instruction")
 
 
 @dataclass(frozen=True, slots=True)

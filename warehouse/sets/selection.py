@@ -1,5 +1,5 @@
-"""Which tasks go into an export: conditions, cells with quotas, a size, a seed; shortfalls are reported,
-never filled."""
+"""Which tasks go into an export: conditions, cells with quotas, a size, a seed (shortfalls are reported,
+never filled); and which sets are wanted: by share, or by what is reserved for the test set."""
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -14,6 +14,7 @@ from taskloom.resources.reading.catalog import load_capabilities, load_scenarios
 from taskloom.resources.record import Record
 from taskloom.warehouse.errors import QueryFailedError, QueryRefusedError, SelectionInvalidError
 from taskloom.warehouse.reviews import AcceptanceRule, accepted_tasks
+from taskloom.warehouse.sets.key_table import LEAK_KINDS, SPLITS, LeakKind, SplitName
 from taskloom.warehouse.store import Warehouse
 
 
@@ -248,3 +249,63 @@ def _level_conditions(levels: Mapping[Dimension, str], prefix: str) -> tuple[lis
             )
     conditions = [f"{dimension}_level = ${prefix}_{dimension}" for dimension in levels]
     return conditions, {f"{prefix}_{dimension}": level for dimension, level in levels.items()}
+
+
+class SetRequest(Record):
+    """The sets of an export."""
+
+    shares: dict[SplitName, float] = Field(default_factory=dict)
+    """Part that each set gets, adding up to 1."""
+    may_share: tuple[LeakKind, ...] = ()
+    """What the sets may have in common."""
+    held_out: tuple[str, ...] = ()
+    """What makes the test set, as `application=NAME` or `scenario=NAME`; the shares divide the others."""
+
+
+def parse_shares(text: str) -> dict[SplitName, float]:
+    """Shares from text such as `train=0.8,test=0.2`; refused for an unknown set, one named twice, or no
+    number."""
+    shares: dict[SplitName, float] = {}
+    for part in text.split(","):
+        name, _, value = part.partition("=")
+        known = next((item for item in SPLITS if item == name.strip()), None)
+        try:
+            share = float(value)
+        except ValueError:
+            raise SelectionInvalidError(f"--split takes NAME=SHARE, not {part!r}.") from None
+        if known is None:
+            raise SelectionInvalidError(f"There is no set {name!r}; known: {', '.join(SPLITS)}.")
+        if known in shares:
+            raise SelectionInvalidError(f"--split names the set {known!r} twice.")
+        shares[known] = share
+    return shares
+
+
+def parse_request(split: str, leak: str, held_out: Sequence[str]) -> SetRequest | None:
+    """The request on a command line; None if it asks for no sets; refused where it makes no sense."""
+    kinds: list[LeakKind] = []
+    for name in filter(None, (part.strip() for part in leak.split(","))):
+        kind = next((known for known in LEAK_KINDS if known == name), None)
+        if kind is None:
+            raise SelectionInvalidError(f"--leak takes {', '.join(LEAK_KINDS)}; not {name!r}.")
+        kinds.append(kind)
+    held = tuple(map(_held_out, held_out))
+    shares = parse_shares(split) if split else {}
+    if held and "test" in shares:
+        raise SelectionInvalidError(
+            "--hold-out makes the test set; --split then divides the other tasks into train and validation."
+        )
+    if not shares and not held:
+        if kinds:
+            raise SelectionInvalidError(
+                "--leak says what sets may share; ask for sets with --split or --hold-out."
+            )
+        return None
+    return SetRequest(shares=shares or {"train": 1.0}, may_share=tuple(kinds), held_out=held)
+
+
+def _held_out(text: str) -> str:
+    kind, _, name = text.partition("=")
+    if kind not in ("application", "scenario") or not name.strip():
+        raise SelectionInvalidError(f"--hold-out takes application=NAME or scenario=NAME, not {text!r}.")
+    return f"{kind}={name.strip()}"

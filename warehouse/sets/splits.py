@@ -8,9 +8,8 @@ import numpy as np
 from pydantic import Field
 
 from taskloom.resources.record import Record
-from taskloom.warehouse.sets.compared import ComparedTasks
-from taskloom.warehouse.sets.names import LEAK_KINDS, SPLITS, LeakKind, SplitName
-from taskloom.warehouse.sets.wording import Rows, resembled
+from taskloom.warehouse.sets.compared import ComparedTasks, Rows, resembled
+from taskloom.warehouse.sets.key_table import LEAK_KINDS, SPLITS, LeakKind, SplitName
 
 Members = Mapping[SplitName, Rows]
 """The numbers of the tasks of each set."""

@@ -10,8 +10,7 @@ from typing import Final
 import duckdb
 
 from taskloom.warehouse.errors import WarehouseUnavailableError
-from taskloom.warehouse.storage.locations import Location
-from taskloom.warehouse.storage.storage_access import reason_of
+from taskloom.warehouse.storage.locations import Location, reason_of
 
 LOCAL: Final = ("ducklake", "sqlite_scanner")
 _EXTRA: Final = "remote-warehouse"

@@ -13,7 +13,7 @@ from pyarrow.fs import FileSystem, FileType, LocalFileSystem, S3FileSystem
 
 from taskloom.warehouse.errors import ScreenshotMissingError, WarehouseUnavailableError
 from taskloom.warehouse.storage.extensions import quoted
-from taskloom.warehouse.storage.storage_access import reason_of, storage_access
+from taskloom.warehouse.storage.locations import reason_of, storage_access
 
 _AT_ONCE: Final = 8
 _CONNECT_SECONDS: Final = 10.0

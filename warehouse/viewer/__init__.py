@@ -1,7 +1,7 @@
 """The local web application, and the report, one self-contained HTML file (`report`).
 
-`server` serves `pages/`, also of other versions, with templates and assets of the package; `review_desk`
-stores reviews, the only thing that it can write (`taskloom view --review`).
+`server` serves `pages/`, also of other versions, with templates and assets of the package. Reviews
+are the only thing that it can write (`taskloom view --review`).
 
 `website` is what every page needs, with answers kept for a while; `charts` draws bars, `bounded_queries`
 limits time and memory of a question.

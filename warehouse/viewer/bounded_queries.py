@@ -20,8 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from taskloom.warehouse.errors import QueryFailedError, QueryRefusedError
-from taskloom.warehouse.querying.asking import Reader, open_quickly
-from taskloom.warehouse.querying.query_result import QueryResult
+from taskloom.warehouse.querying import QueryResult, Reader, open_quickly
 
 if TYPE_CHECKING:
     from pydantic import JsonValue

@@ -15,8 +15,8 @@ from taskloom.warehouse.records import DatasetVersion, RunRecord
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.task_quality import task_quality
 from taskloom.warehouse.viewer.charts import complexity_charts, dataset_figures
-from taskloom.warehouse.viewer.pages.strips import read_strip
-from taskloom.warehouse.viewer.pages.task_words import numbers_of, title_of
+from taskloom.warehouse.viewer.pages.recording_pages import read_strip
+from taskloom.warehouse.viewer.pages.task_pages import numbers_of, title_of
 from taskloom.warehouse.viewer.website import asset, page_templates
 
 

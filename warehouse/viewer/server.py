@@ -32,18 +32,17 @@ from taskloom.warehouse.errors import (
 )
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.viewer.pages import (
-    compare_page,
     dataset_pages,
     experiment_pages,
-    model_call_pages,
     play_pages,
+    recording_pages,
     review_pages,
     sql_page,
     subtask_pages,
     task_pages,
 )
-from taskloom.warehouse.viewer.pages.model_call_pages import ReadCall
-from taskloom.warehouse.viewer.review_desk import ReviewDesk, WritesAlone
+from taskloom.warehouse.viewer.pages.recording_pages import ReadCall
+from taskloom.warehouse.viewer.pages.review_pages import ReviewDesk, WritesAlone
 from taskloom.warehouse.viewer.website import ASSETS, PRESENT, Site, asset
 
 LOOPBACK = "127.0.0.1"
@@ -186,10 +185,9 @@ def _pages(
         sql_page,
     ):
         pages.add_pages(application, site)
-    model_call_pages.add_pages(application, site, read_call)
+    recording_pages.add_pages(application, site, read_call)
     if site.store.version is None:
         review_pages.add_pages(application, site, desk)
-        compare_page.add_pages(application, site)
         play_pages.add_pages(application, site, people)
     else:
         _lead_to_present(application, present_path)

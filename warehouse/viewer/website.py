@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlencode
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.exceptions import HTTPException
 
 from taskloom.resources.dimensions import EVERY_CELL, LEVELS, TABLE
@@ -36,7 +36,7 @@ def page_templates() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        loader=FunctionLoader(_template),
+        loader=PackageLoader(viewer.__name__),
     )
     environment.globals["dimension_table"] = TABLE
     environment.globals["level_names"] = LEVELS
@@ -63,11 +63,6 @@ def number(value: object) -> str:
     if isinstance(value, float):
         return f"{value:,.0f}" if value == int(value) else f"{value:,.4f}".rstrip("0")
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _template(name: str) -> str | None:
-    found = files(viewer).joinpath("templates", name)
-    return found.read_text(encoding="utf-8") if found.is_file() else None
 
 
 _SECONDS_UNVERSIONED = 15.0

@@ -13,9 +13,8 @@ from taskloom.taskgraph.records.criticism import Review
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.reviews import new_review
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.viewer.pages.review_pages import Queue, progress_of, queue_of
-from taskloom.warehouse.viewer.pages.task_list import TaskFilter
-from taskloom.warehouse.viewer.review_desk import ReviewDesk
+from taskloom.warehouse.viewer.pages.review_pages import Queue, ReviewDesk, progress_of, queue_of
+from taskloom.warehouse.viewer.pages.task_pages import TaskFilter
 from taskloom.warehouse.viewer.server import create_application
 from tests.warehouse.samples import records
 from tests.warehouse.viewer.conftest import HOSTILE, client_of

@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 from taskloom.taskgraph.records.task import Replay, Task
 from taskloom.warehouse.reviews import new_review
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.viewer.pages.task_list import PAGE_ROWS, SORTS, TaskFilter, read_page
+from taskloom.warehouse.viewer.pages.task_pages import PAGE_ROWS, SORTS, TaskFilter, read_page
 from taskloom.warehouse.viewer.server import create_application
 from tests.warehouse.samples import records
 from tests.warehouse.viewer.conftest import HOSTILE, client_of

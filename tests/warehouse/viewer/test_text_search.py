@@ -11,7 +11,7 @@ import pytest
 
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.viewer.pages.task_list import TaskFilter, count_tasks
+from taskloom.warehouse.viewer.pages.task_pages import TaskFilter, count_tasks
 from tests.warehouse.samples import records
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from taskloom.taskgraph.records.gestures import keys_in_words
 from taskloom.taskgraph.records.task import Task
-from taskloom.warehouse.viewer.pages.task_words import title_of
+from taskloom.warehouse.viewer.pages.task_pages import title_of
 from tests.warehouse.samples import records
 
 

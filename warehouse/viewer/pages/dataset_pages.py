@@ -1,47 +1,46 @@
-"""Pages about the dataset as a whole: overview, complexity, costs."""
+"""Pages about the dataset as a whole: overview, complexity, costs, and two versions side by side."""
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import cast
+from typing import Final, cast
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
+from pydantic import JsonValue
+from starlette.exceptions import HTTPException
 
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS, TABLE, Cell
 from taskloom.taskgraph.measures.cells import possible_cells
 from taskloom.warehouse.records import RunRecord
 from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.versions import TableChange, differences
 from taskloom.warehouse.viewer.charts import Chart, chart, complexity_charts, dataset_figures
-from taskloom.warehouse.viewer.pages.task_list import TaskFilter
+from taskloom.warehouse.viewer.pages.task_pages import TaskFilter
 from taskloom.warehouse.viewer.website import Site, address
 
 _RUNS_SHOWN = 50
+TASKS_SHOWN: Final = 50
 _DATASET = (
     "SELECT (SELECT count(*) FROM tasks) AS tasks, (SELECT count(*) FROM subtasks) AS subtasks,"
     " (SELECT count(DISTINCT subtask_id) FROM evaluation_functions WHERE accepted) AS verified,"
     " (SELECT count(DISTINCT application) FROM subtasks) AS applications,"
     " (SELECT count(*) FROM replays WHERE success) AS replays"
 )
-_COSTS = (
-    "SELECT stage, role, provider, model, sum(calls)::BIGINT AS calls,"
-    " sum(input_tokens)::BIGINT AS input_tokens, sum(cached_input_tokens)::BIGINT AS cached_input_tokens,"
-    " sum(output_tokens)::BIGINT AS output_tokens, sum(cost_usd) AS cost_usd,"
-    " sum(mean_latency_seconds * calls) / sum(calls)"
-    " AS mean_latency_seconds"
-    " FROM costs GROUP BY stage, role, provider, model ORDER BY cost_usd DESC, calls DESC, stage, role,"
-    " provider, model"
-)
-_TOTALS = (
-    "SELECT count(*) AS calls,"
-    " coalesce(sum(input_tokens), 0)::BIGINT AS input_tokens,"
+_SUMS = (
+    "count(*) AS calls, coalesce(sum(input_tokens), 0)::BIGINT AS input_tokens,"
     " coalesce(sum(cached_input_tokens), 0)::BIGINT AS cached_input_tokens,"
-    " coalesce(sum(output_tokens), 0)::BIGINT AS output_tokens,"
-    " coalesce(sum(cost_usd), 0.0) AS cost_usd FROM model_calls"
+    " coalesce(sum(output_tokens), 0)::BIGINT AS output_tokens, coalesce(sum(cost_usd), 0.0) AS cost_usd"
+)
+_TOTALS = f"SELECT {_SUMS} FROM model_calls"
+_COSTS = (
+    f"SELECT stage, role, provider, model, {_SUMS}, avg(latency_seconds) AS mean_latency_seconds"
+    " FROM model_calls GROUP BY ALL ORDER BY cost_usd DESC, calls DESC, stage, role, provider, model"
 )
 
 
 def add_pages(application: FastAPI, site: Site) -> None:
-    """Add `/` (overview), `/complexity` and `/costs`; what they count is remembered."""
+    """Add `/` (overview), `/complexity` and `/costs`, whose counts are remembered, and for the present state
+    `/compare`, which asks it about two versions."""
 
     @application.get("/")
     def overview(request: Request) -> HTMLResponse:
@@ -73,6 +72,13 @@ def add_pages(application: FastAPI, site: Site) -> None:
     @application.get("/costs")
     def costs(request: Request) -> HTMLResponse:
         return site.memory.get("costs", lambda: _costs(site))
+
+    if site.store.version is None:
+
+        @application.get("/compare")
+        def compare(request: Request) -> HTMLResponse:
+            asked = request.query_params
+            return _comparison(site, asked.get("first", ""), asked.get("second", ""))
 
 
 def _overview(site: Site) -> HTMLResponse:
@@ -180,3 +186,52 @@ def _has(cell: Cell, wanted: Mapping[str, str]) -> bool:
 
 def _count(cells: Mapping[Cell, int], wanted: Mapping[str, str]) -> int:
     return sum(count for cell, count in cells.items() if _has(cell, wanted))
+
+
+def _comparison(site: Site, first: str, second: str) -> HTMLResponse:
+    versions = {item.name: item for item in site.store.versions()}
+    for name in (first, second):
+        if name not in versions:
+            known = ", ".join(versions) or "none yet"
+            raise HTTPException(404, f"There is no dataset version {name!r}; published: {known}.")
+    before, after = versions[first], versions[second]
+    changes = {item.table: item for item in differences(site.store, first, second)}
+    tables = sorted({*before.counts, *after.counts})
+    unchanged = TableChange(table="", added=0, removed=0, changed=0)
+    return site.page(
+        "compare.html.jinja",
+        before=before,
+        after=after,
+        rows=[
+            (name, before.counts.get(name), after.counts.get(name), changes.get(name, unchanged))
+            for name in tables
+        ],
+        steps=[step for step in dict.fromkeys((*before.funnel, *after.funnel)) if ": " not in step],
+        tasks=task_changes(site.store, before.snapshot_id, after.snapshot_id),
+        most=TASKS_SHOWN,
+    )
+
+
+def task_changes(warehouse: Warehouse, first: int, second: int) -> dict[str, list[dict[str, JsonValue]]]:
+    """The tasks that differ between two snapshots: `added`, `removed`, and `changed` with both states."""
+
+    def only_in(here: int, there: int) -> list[dict[str, JsonValue]]:
+        return warehouse.query(
+            f"SELECT task_id, instruction, status FROM tasks AT (VERSION => {here})"
+            f" WHERE task_id NOT IN (SELECT task_id FROM tasks AT (VERSION => {there}))"
+            f" ORDER BY task_id LIMIT {TASKS_SHOWN}"
+        ).as_dicts()
+
+    changed = warehouse.query(
+        "SELECT task_id, a.instruction AS instruction_before, b.instruction AS instruction_after, a.status"
+        " AS status_before, b.status AS status_after, len(a.nodes) AS nodes_before, len(b.nodes) AS"
+        " nodes_after, hash(a.nodes, a.edges) <> hash(b.nodes, b.edges) AS graph FROM (SELECT * FROM tasks"
+        f" AT (VERSION => {first})) AS a JOIN (SELECT * FROM tasks AT (VERSION => {second})) AS b USING"
+        " (task_id) WHERE a.instruction <> b.instruction OR a.status <> b.status OR hash(a.nodes, a.edges)"
+        f" <> hash(b.nodes, b.edges) ORDER BY task_id LIMIT {TASKS_SHOWN}"
+    )
+    return {
+        "added": only_in(second, first),
+        "removed": only_in(first, second),
+        "changed": changed.as_dicts(),
+    }

@@ -11,7 +11,7 @@ from taskloom.taskgraph.drawing import draw_svg
 from taskloom.taskgraph.records.agent_run import AgentRun, AgentStep, Experiment, Standing
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory
-from taskloom.warehouse.viewer.pages.strips import read_strip, step_of
+from taskloom.warehouse.viewer.pages.recording_pages import read_strip, step_of
 from taskloom.warehouse.viewer.website import Site
 
 _SHOWN = 1000

@@ -1,8 +1,12 @@
 """Pages on which people accept and reject tasks, and on which it is seen how far they agree."""
 
+import asyncio
 import hashlib
+import secrets
+import threading
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from fastapi import FastAPI, Request
@@ -10,6 +14,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import JsonValue
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS
 from taskloom.taskgraph.drawing import draw_svg
@@ -19,11 +24,62 @@ from taskloom.warehouse.errors import ReviewInvalidError
 from taskloom.warehouse.queries import named_query
 from taskloom.warehouse.reviews import new_review
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.viewer.pages.task_list import TaskFilter, choices
-from taskloom.warehouse.viewer.pages.task_pages import node_rows
-from taskloom.warehouse.viewer.pages.task_words import numbers_of, title_of
-from taskloom.warehouse.viewer.review_desk import ReviewDesk
+from taskloom.warehouse.viewer.pages.task_pages import TaskFilter, choices, node_rows, numbers_of, title_of
 from taskloom.warehouse.viewer.website import Site, address, form_of
+
+
+class ReviewDesk:
+    """Stores reviews in the present state of a warehouse. May be used from several threads.
+
+    Each viewer has a token of its own, made when it starts: a form without it was not made by this viewer.
+    """
+
+    def __init__(self, address: str | Path) -> None:
+        """Write to the warehouse at `address`; it is opened for each review and closed again."""
+        self.token = secrets.token_urlsafe(32)
+        self._address = address
+        self._guard = threading.Lock()
+
+    def knows(self, token: str) -> bool:
+        """Whether a form was made by this viewer."""
+        return secrets.compare_digest(token.encode(), self.token.encode())
+
+    def store(self, review: Review) -> None:
+        """Store and commit a review, or raise."""
+        with self._guard, Warehouse(self._address) as opened:
+            opened.write([review])
+
+
+class WritesAlone:
+    """Answers a POST when all other requests have ended, and holds up new ones until then."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._entrance = asyncio.Lock()
+        self._inside = 0
+        self._empty = asyncio.Event()
+        self._empty.set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        if scope["method"] == "POST":
+            async with self._entrance:
+                await self._empty.wait()
+                await self._app(scope, receive, send)
+            return
+        async with self._entrance:
+            self._inside += 1
+            self._empty.clear()
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._inside -= 1
+            if not self._inside:
+                self._empty.set()
+
 
 _MEANING = {
     "natural": "Natural: a person could have written it",

@@ -19,7 +19,7 @@ from taskloom.warehouse.schema import TABLES
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.viewer.bounded_queries import ask_bounded, save_bounded
 from taskloom.warehouse.viewer.charts import Chart, chart
-from taskloom.warehouse.viewer.pages.task_list import TaskFilter, count_tasks
+from taskloom.warehouse.viewer.pages.task_pages import TaskFilter, count_tasks
 from taskloom.warehouse.viewer.website import Site
 
 MOST_ROWS = 1000

@@ -1,4 +1,4 @@
-"""The subtask list, the page of one subtask, and the page of one trajectory."""
+"""The subtask list, and the page of one subtask."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
 
-from taskloom.taskgraph.records.effect import Effect, PerformanceEffects
+from taskloom.taskgraph.records.effect import PerformanceEffects
 from taskloom.taskgraph.records.evaluation_function import (
     GENUINE_FAMILIES,
     EvaluationFunction,
@@ -14,16 +14,11 @@ from taskloom.taskgraph.records.evaluation_function import (
 )
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Rejection
-from taskloom.taskgraph.records.trajectory import Trajectory
-from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.viewer.pages.model_call_pages import calls_for
-from taskloom.warehouse.viewer.pages.strips import read_strip, step_of
+from taskloom.warehouse.viewer.pages.recording_pages import calls_for
 from taskloom.warehouse.viewer.website import Site, address
 
 _PAGE_ROWS = 50
 _LASTING = frozenset({"file", "directory", "clipboard"})
-_REPLAYED = "task:"
-"""What the subtask id of a replay's trajectory begins with, before the id of the task."""
 _CHOSEN = (
     "($application = '' OR application = $application) AND ($text = ''"
     " OR contains(lower(instruction_template), lower($text)) OR contains(subtask_id, $text))"
@@ -54,14 +49,6 @@ _TASKS_WITH = (
 )
 
 
-def _task_of(store: Warehouse, trajectory: Trajectory) -> str:
-    """The task of a replay or an attempt; empty for the trajectory of a subtask."""
-    name = trajectory.subtask_id
-    if name.startswith(_REPLAYED):
-        return name.removeprefix(_REPLAYED)
-    return str(store.query("SELECT coalesce(max(task_id), '') FROM tasks WHERE task_id = ?", [name]).scalar())
-
-
 def _in_order(name: str) -> list[tuple[int, str]]:
     """A key that sorts ids by the numbers in them: `a:2` before `a:10`."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
@@ -72,16 +59,14 @@ def _shown_effects(performances: Sequence[PerformanceEffects]) -> dict[str, obje
     if not performances:
         return {"count": 0}
     chosen = max(performances, key=lambda item: item.compared)
-    groups: dict[str, list[Effect]] = {"essential": [], "incidental": [], "screen": []}
-    for effect in chosen.essential:
-        groups["essential" if effect.area in _LASTING else "screen"].append(effect)
-    groups["incidental"] = [effect for effect in chosen.incidental if effect.area in _LASTING]
     return {
         "count": len(performances),
         "compared": chosen.compared,
         "trajectory_id": chosen.trajectory_id,
         "left_out": chosen.left_out,
-        **groups,
+        "essential": [effect for effect in chosen.essential if effect.area in _LASTING],
+        "incidental": [effect for effect in chosen.incidental if effect.area in _LASTING],
+        "screen": [effect for effect in chosen.essential if effect.area not in _LASTING],
     }
 
 
@@ -90,7 +75,7 @@ def _numbered(names: Iterable[str | None]) -> dict[str | None, int]:
 
 
 def add_pages(application: FastAPI, site: Site) -> None:
-    """Add `/subtasks`, the page of one subtask with its kill matrix, and the page of one trajectory."""
+    """Add `/subtasks`, and the page of one subtask with its kill matrix."""
 
     @application.get("/subtasks")
     def subtasks(request: Request) -> HTMLResponse:
@@ -139,15 +124,4 @@ def add_pages(application: FastAPI, site: Site) -> None:
             trajectories=store.query(_TRAJECTORIES, [subtask_id]).as_dicts(),
             tasks=store.query(_TASKS_WITH, [subtask_id]).as_dicts(),
             calls=calls_for(store, subtask_id),
-        )
-
-    @application.get("/trajectories/{trajectory_id:path}")
-    def trajectory(trajectory_id: str, request: Request) -> HTMLResponse:
-        found = site.one(Trajectory, "trajectory_id", trajectory_id, "trajectory")
-        return site.page(
-            "trajectory.html.jinja",
-            trajectory=found,
-            task_id=_task_of(site.store, found),
-            frames=read_strip(site.store, found),
-            step=step_of(request.query_params.get("step", "")),
         )
