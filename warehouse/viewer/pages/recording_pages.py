@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
 from pydantic import JsonValue
-from taskloom.warehouse.exporting.exported_actions import in_words
+from taskloom.warehouse.exporting.recordings import in_words
 
 from taskloom.taskgraph.records.task import ReplayedSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
