@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
 from pydantic import JsonValue
-from taskloom.warehouse.exporting.recordings import in_words
 
 from taskloom.taskgraph.records.task import ReplayedSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.errors import ScreenshotMissingError
-from taskloom.warehouse.exporting.recordings import image_size, points_of
+from taskloom.warehouse.exporting.recordings import image_size, in_words, points_of
 from taskloom.warehouse.records import ModelCallRecord
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.viewer.website import Site
