@@ -69,6 +69,9 @@ def statements_of(steps: Iterable[TrajectoryStep]) -> tuple[Statement, ...]:
     """Recorded steps as statements; a place counts as right anywhere in the control that was acted on.
 
     Steps that were not carried out, slips and what takes them back are left out.
+
+    >>> statements_of(())
+    ()
     """
     found: list[Statement] = []
     for step in steps:
@@ -141,7 +144,30 @@ def also_right(
 ) -> tuple[tuple[Statement, ...], ...]:
     """What may be done at `step` of `replay` instead of what was, as first steps of independent subtasks;
     nothing in the middle of a subtask. The `recorded` trajectories of all replays of the task, by id, say how
-    its subtasks begin."""
+    its subtasks begin.
+
+    Of two independent subtasks whose first steps are 1 and 2, the other may come first:
+
+    >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
+    >>> from taskloom.taskgraph.records.interaction import ClickInput
+    >>> from taskloom.taskgraph.records.task import ReplayedSubtask
+    >>> from taskloom.taskgraph.records.trajectory import TrajectoryStep
+    >>> parts = [
+    ...     ReplayedSubtask(instance_id=name, success=True, first_step=step, last_step=step)
+    ...     for step, name in enumerate("ab", start=1)
+    ... ]
+    >>> replay = Replay(
+    ...     replay_id="1(0)", task_id="1", order=("a", "b"), success=True, subtasks=parts, trajectory_id="t"
+    ... )
+    >>> steps = [
+    ...     TrajectoryStep.model_construct(step=step, action=ClickInput(point=(10 * step, 5)))
+    ...     for step in (1, 2)
+    ... ]
+    >>> recorded = {"t": Trajectory.model_construct(steps=steps)}
+    >>> graph = read_task_graph({"nodes": ["a", "b"]}, {}, str)
+    >>> [item.point for (item,) in also_right(graph, replay, 1, [replay], recorded)]
+    [(20.0, 5.0)]
+    """
     if any(node.first_step < step <= node.last_step for node in replay.subtasks):
         return ()
     done = {node.instance_id for node in replay.subtasks if node.last_step < step}
@@ -165,6 +191,10 @@ def sequence_score(examples: Sequence[Example]) -> float | None:
     An example whose actions have the recorded names in the recorded order scores β₁ + β₂ · (s − 1), with s
     its number of actions, β₁ = 0.1 and β₂ = 1; any other scores 0. The value is the sum over the examples as
     a share of what the recorded actions themselves would score, as in Table 4.
+
+    >>> script = statements_in("click(5, 5); write('tea')")
+    >>> sequence_score([Example(script, statements_in("click(9, 9); write('')"))])
+    1.0
     """
     return _share(examples, _score)
 
@@ -181,6 +211,10 @@ def action_score(examples: Sequence[Example]) -> float | None:
 
     The evaluator that was published with the dataset takes the diagonal itself for μ, which is milder and
     contradicts the paper's text; the paper's is computed here.
+
+    >>> keys = statements_in("hotkey('ctrl', 's')")
+    >>> action_score([Example(keys, keys)]), action_score([Example(keys, statements_in("hotkey('s')"))])
+    (1.0, 0.0)
     """
     return _share(examples, _left)
 
@@ -191,6 +225,10 @@ def next_action_match(examples: Sequence[Example]) -> float | None:
 
     An action is right that is of the same kind, in the same control, with the same keys or text, whatever
     its letter case.
+
+    >>> said = statements_in("write('Tea')")
+    >>> next_action_match([Example(statements_in("write('tea')"), said, whole=False)])
+    1.0
     """
     asked = [example for example in examples if example.gold and not example.whole]
     return sum(map(_is_right, asked)) / len(asked) if asked else None
@@ -198,7 +236,12 @@ def next_action_match(examples: Sequence[Example]) -> float | None:
 
 def grounding_accuracy(examples: Sequence[Example]) -> float | None:
     """Share of recorded places at which the predicted action of the same number and kind lies in the same
-    control, as in ScreenSpot and OmniACT's click accuracy; None where nothing recorded has a place."""
+    control, as in ScreenSpot and OmniACT's click accuracy; None where nothing recorded has a place.
+
+    >>> gold = boxed(statements_in("click(5, 5)"), [[0, 0, 9, 9]])
+    >>> grounding_accuracy([Example(gold, statements_in("click(8, 1)"))])
+    1.0
+    """
     hits = [
         place < len(example.predicted)
         and example.predicted[place].name == gold.name

@@ -97,6 +97,10 @@ class EvaluationProtocol(Protocol):
 def check_agent_settings(name: str, settings: Mapping[str, JsonValue]) -> None:
     """Check the settings of the agent `name` before any attempt.
 
+    >>> check_agent_settings("recorded", {"fault": "sleeps"})
+    Traceback (most recent call last):
+    taskloom.environments.errors.AgentError: The fault 'sleeps' is unknown; known: forgets_branch, ...
+
     Raises:
         AgentError: one of them has a value that the agent does not know.
         UnknownAgentError: there is no such agent, or none of the name that a setting gives.

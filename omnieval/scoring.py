@@ -79,6 +79,11 @@ def executed_coherency(graph: TaskGraph, completed: Sequence[str]) -> int:
 def require_possible(graph: TaskGraph, completed: Sequence[str]) -> None:
     """Refuse a sequence of completions that no agent can have produced.
 
+    >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
+    >>> require_possible(read_task_graph({"nodes": ["a", "b"], "edges": [["a", "b"]]}, {}, str), ["b"])
+    Traceback (most recent call last):
+    taskloom.omnieval.errors.SequenceImpossibleError: 'b' (number 1) depends on 'a', which is not ...
+
     A subtask may overwrite or consume what another still needs: that one can then not be completed, and is
     refused only if it stands later in the sequence.
 

@@ -1,5 +1,4 @@
-"""The five complexity dimensions (section 3.1, Table 2) as one table, and capabilities as levels of them
-(Table 12).
+"""The five complexity dimensions (section 3.1, Table 2) as one table.
 
 Levels, cells, constraints, SQL, pages of the viewer and options of the command line derive from it.
 """
@@ -8,8 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 from typing import Literal, get_args
-
-from taskloom.resources.record import Record
 
 Dimension = Literal["dependency", "instruction", "knowledge", "hierarchy", "branch"]
 """The name of a dimension."""
@@ -232,24 +229,3 @@ def once_per_dimension(text: str) -> str:
                 yield line.replace("{dimension}", row.name).replace("{meaning}", row.meaning)
 
     return "\n".join(lines())
-
-
-CapabilityPreset = Literal["as_printed", "repaired"]
-"""Which reading of Table 12: the paper's stars, or ours where two rows cannot mean what they say."""
-
-
-class Capability(Record):
-    """One of the ten capabilities: the levels a test task for it must have."""
-
-    name: str
-    """Name in settings and file names."""
-    title: str
-    """Name in reports, as the paper writes it."""
-    as_printed: dict[Dimension, Level]
-    """Levels demanded by Table 12; a dimension left out may have any level."""
-    repaired: dict[Dimension, Level]
-    """Levels demanded by taskloom's reading."""
-
-    def levels(self, preset: CapabilityPreset = "repaired") -> dict[Dimension, Level]:
-        """The levels that `preset` demands."""
-        return dict(self.as_printed if preset == "as_printed" else self.repaired)

@@ -10,14 +10,8 @@ from pydantic import ValidationError
 
 from taskloom.flows.errors import CommandError
 from taskloom.flows.settings import Settings, describe_problems
-from taskloom.resources.dimensions import (
-    DIMENSIONS,
-    EXAMPLE_LEVELS,
-    EXAMPLE_RANGE,
-    LEVELS,
-    CapabilityPreset,
-    Dimension,
-)
+from taskloom.resources.capability_presets import CapabilityPreset
+from taskloom.resources.dimensions import DIMENSIONS, EXAMPLE_LEVELS, EXAMPLE_RANGE, LEVELS, Dimension
 from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.pool.instances import bind_pool, fixtures_at_reset
 from taskloom.synthesis.composition.pool.sense import Sense

@@ -18,8 +18,8 @@ from typing import TypeVar
 
 from taskloom.resources.applications import Application
 from taskloom.resources.assets import catalog_folder
+from taskloom.resources.capability_presets import Capability
 from taskloom.resources.categories import ResourceCategory
-from taskloom.resources.dimensions import Capability
 from taskloom.resources.errors import UnknownCatalogEntryError
 from taskloom.resources.reading.catalog_checks import check_application, check_links
 from taskloom.resources.reading.yaml_reading import Problem, YamlFile, parse_entry, parse_list, read_file

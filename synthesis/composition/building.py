@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import PurePosixPath
 
+from taskloom.resources.capability_presets import Capability
 from taskloom.resources.categories import ResourceKind
-from taskloom.resources.dimensions import Capability
 from taskloom.resources.instances import Resource
 from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
 from taskloom.taskgraph.bitmasks import bits, topological_order

@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from taskloom.resources.dimensions import Capability, Cell
+from taskloom.resources.capability_presets import Capability
+from taskloom.resources.dimensions import Cell
 from taskloom.synthesis.composition.building import TaskBuilder, describe_clash, identity, puts_together_twice
 from taskloom.synthesis.composition.demand import Demand
 from taskloom.synthesis.composition.enumeration import all_cells, cell_of_set

@@ -5,7 +5,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from taskloom.resources.dimensions import DIMENSIONS, LEVELS, Capability, Cell, Dimension, Level
+from taskloom.resources.capability_presets import Capability
+from taskloom.resources.dimensions import DIMENSIONS, LEVELS, Cell, Dimension, Level
 from taskloom.synthesis.composition.request import CompositionRequest
 from taskloom.taskgraph.measures.complexity import constraint_of
 from taskloom.taskgraph.measures.per_dimension import LevelConstraint

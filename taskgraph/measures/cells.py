@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import combinations
 
+from taskloom.resources.capability_presets import Capability
 from taskloom.resources.dimensions import (
     DIMENSIONS,
     LEVELS,
     MAXIMUM_SUBTASKS,
     TABLE,
-    Capability,
     Cell,
     Dimension,
     DimensionDefinition,

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
-from taskloom.resources.dimensions import TABLE, Capability, CapabilityPreset, Cell
+from taskloom.resources.capability_presets import Capability, CapabilityPreset
+from taskloom.resources.dimensions import TABLE, Cell
 from taskloom.taskgraph.bitmasks import augment, depths, require_size, topological_order
 from taskloom.taskgraph.measures.per_dimension import LevelConstraint
 from taskloom.taskgraph.records.graph import TaskGraph

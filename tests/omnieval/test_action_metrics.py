@@ -13,11 +13,15 @@ from hypothesis import strategies as st
 from taskloom.omnieval.action_metrics import (
     Example,
     Statement,
+    action_score,
     also_right,
     bleu,
     boxed,
     distance,
+    grounding_accuracy,
+    next_action_match,
     penalty,
+    sequence_score,
     statements_in,
     statements_of,
 )
@@ -48,6 +52,13 @@ def test_a_right_script_scores_everything() -> None:
         "next_action_match": None,
         "sequence_score": 1.0,
     }
+
+
+def test_a_metric_is_undefined_where_nothing_of_its_kind_is_compared() -> None:
+    step, script = [Example(GOLD, GOLD, whole=False)], [Example(GOLD, GOLD)]
+    assert sequence_score(step) is None and action_score(step) is None
+    assert next_action_match(script) is None
+    assert grounding_accuracy([Example(GOLD[1:], GOLD)]) is None
 
 
 def test_three_penalties_by_hand() -> None:

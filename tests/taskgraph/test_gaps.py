@@ -1,6 +1,7 @@
 """What is empty or thin is named, with what it lacks."""
 
-from taskloom.resources.dimensions import LEVELS, TABLE, Capability
+from taskloom.resources.capability_presets import Capability
+from taskloom.resources.dimensions import LEVELS, TABLE
 from taskloom.taskgraph.measures.cells import gaps_of
 
 SMALL = (1, 2, 1, 2, 1)
