@@ -8,7 +8,7 @@ categories, instances                resource categories; resources; when an out
 scenarios                            scenarios
 worlds                               consistent starting data
 noise                                what an application changes by itself
-dimensions                           the one table of complexity dimensions; capabilities by their levels
+dimensions, capability_presets       the one table of complexity dimensions; capabilities by their levels
 record, errors                       base classes of all records and all errors
 whole_files                          files that are there whole, or not at all
 plugins                              lookup of what is chosen by name, built in or from another package

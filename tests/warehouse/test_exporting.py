@@ -25,7 +25,8 @@ from taskloom.warehouse.errors import (
     UnknownFormatError,
     WarehouseUnavailableError,
 )
-from taskloom.warehouse.exporting.exporting import MANIFEST, ExportOptions, Manifest, safe_name
+from taskloom.warehouse.exporting.exporting import MANIFEST, ExportOptions, Manifest
+from taskloom.warehouse.exporting.files import safe_name
 from taskloom.warehouse.lookup import EXPORTS
 from taskloom.warehouse.sets.selection import CellQuota, Selection, SetRequest
 from taskloom.warehouse.storage.object_storage import Screenshots

@@ -1,6 +1,6 @@
 """What exports share.
 
-exporting                                              writes an export: complete or absent
+exporting, files                                       writes an export: complete or absent
 judging_sheets, machine_setup                          tasks judged elsewhere, by files alone
 recordings                                             what exports of recordings share
 training_records                                       formats for training, a function each

@@ -7,7 +7,6 @@ that refuses tasks by their ids.
 """
 
 import hashlib
-import json
 import shutil
 import tempfile
 import uuid
@@ -16,8 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeVar, cast
-from urllib.parse import quote
+from typing import Literal, Protocol, TypeVar, cast
 
 import pyarrow as pa
 from pydantic import Field
@@ -30,11 +28,11 @@ from taskloom.resources.record import Record
 from taskloom.resources.worlds import World
 from taskloom.taskgraph.records.effect import ApplicationNoise
 from taskloom.taskgraph.records.evaluation_function import CheckFacts, EvaluationFunction
-from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.errors import ExportRefusedError
+from taskloom.warehouse.exporting.files import write_json, write_lines
 from taskloom.warehouse.lookup import EXPORTS
 from taskloom.warehouse.querying import QueryResult
 from taskloom.warehouse.sets.drawing import draw_tasks
@@ -249,6 +247,15 @@ class ExportSource:
         return self.warehouse.read(record, condition, {"values": list(values)}, pictures=pictures)
 
 
+class ExportFormat(Protocol):
+    """What a format offers; true `RECORDINGS`: it writes those; true `REFUSES_TASKS`: tasks by their ids."""
+
+    @staticmethod
+    def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
+        """Write what the format can express of `source` into an empty folder."""
+        ...
+
+
 def export(
     warehouse: Warehouse,
     format_name: str,
@@ -270,7 +277,7 @@ def export(
         ExportRefusedError: the folder exists or cannot be written, or nothing or an empty set would be.
         UnknownFormatError, SelectionInvalidError: no such format; the selection names unknown things.
     """
-    module = cast(Any, EXPORTS.load(format_name))
+    module = cast(ExportFormat, EXPORTS.load(format_name))
     selection, options = selection or Selection(), options or ExportOptions()
     recordings = getattr(module, "RECORDINGS", False)
     if options.attempts and not recordings:
@@ -358,39 +365,6 @@ def _quality(function: EvaluationFunction) -> tuple[bool, float, float, str]:
     return (function.accepted, share, quality.mutation_score or 0.0, function.function_id)
 
 
-def write_json(path: Path, value: object) -> None:
-    """Write one JSON file, the same bytes for the same value."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-
-
-def write_lines(path: Path, values: Iterable[Mapping[str, object]]) -> None:
-    """Write one JSON object per line."""
-    with path.open("w", encoding="utf-8") as out:
-        out.writelines(json.dumps(value, ensure_ascii=False) + "\n" for value in values)
-
-
-def write_picture(folder: Path, screenshot: Screenshot) -> str:
-    """Write a picture once; its path relative to the export."""
-    name = f"images/{screenshot.sha256}.png"
-    target = folder / name
-    if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(screenshot.png)
-    return name
-
-
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def safe_name(item_id: str) -> str:
-    """A file name for an id: letters, digits, `._-` and parentheses stay, everything else is percent-encoded;
-    `unquote` gives the id.
-
-    >>> safe_name("notes.create:ab/../c"), safe_name("12(0)"), safe_name("..")
-    ('notes.create%3Aab%2F..%2Fc', '12(0)', '%2E%2E')
-    """
-    name = quote(item_id, safe="()")
-    return name.replace(".", "%2E") if set(name) == {"."} else name

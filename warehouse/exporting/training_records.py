@@ -16,15 +16,8 @@ from PIL import Image
 from taskloom.taskgraph.records.evaluation_function import VerificationRound
 from taskloom.taskgraph.records.interaction import ClickInput, Screenshot
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from taskloom.warehouse.exporting.exporting import (
-    ExportOptions,
-    ExportOutcome,
-    ExportSource,
-    Refused,
-    safe_name,
-    write_json,
-    write_picture,
-)
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
+from taskloom.warehouse.exporting.files import safe_name, write_json, write_picture
 from taskloom.warehouse.exporting.judging_sheets import expressed, sheet_of
 from taskloom.warehouse.exporting.recordings import (
     COORDINATES,

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from taskloom.taskgraph.records.interaction import WaitInput
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, write_picture
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
+from taskloom.warehouse.exporting.files import write_picture
 from taskloom.warehouse.exporting.recordings import RecordFiles, image_size, pyautogui_statements, recordings
 
 RECORDINGS = True

@@ -14,14 +14,8 @@ from typing import Final
 
 from taskloom.taskgraph.records.interaction import Screenshot
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from taskloom.warehouse.exporting.exporting import (
-    ExportOptions,
-    ExportOutcome,
-    ExportSource,
-    safe_name,
-    write_json,
-    write_picture,
-)
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
+from taskloom.warehouse.exporting.files import safe_name, write_json, write_picture
 from taskloom.warehouse.exporting.recordings import call_arguments, image_size, recordings
 
 RECORDINGS = True

@@ -18,13 +18,8 @@ import pyarrow.parquet
 
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS, Level
 from taskloom.taskgraph.records.task import Task
-from taskloom.warehouse.exporting.exporting import (
-    ExportOptions,
-    ExportOutcome,
-    ExportSource,
-    Refused,
-    write_json,
-)
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
+from taskloom.warehouse.exporting.files import write_json
 from taskloom.warehouse.exporting.judging_sheets import applications_of, expressed, sheet_of
 from taskloom.warehouse.exporting.machine_setup import START_COPY, start_script
 

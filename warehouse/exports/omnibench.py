@@ -18,16 +18,8 @@ from typing import Final
 from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.task import Replay, Task
 from taskloom.taskgraph.records.trajectory import Trajectory
-from taskloom.warehouse.exporting.exporting import (
-    ExportOptions,
-    ExportOutcome,
-    ExportSource,
-    Refused,
-    safe_name,
-    write_json,
-    write_lines,
-    write_picture,
-)
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
+from taskloom.warehouse.exporting.files import safe_name, write_json, write_lines, write_picture
 from taskloom.warehouse.exporting.recordings import paper_action
 
 _RESULT: Final = (

@@ -17,13 +17,8 @@ from typing import Final
 
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import ExportRefusedError, InexpressibleError
-from taskloom.warehouse.exporting.exporting import (
-    ExportOptions,
-    ExportOutcome,
-    ExportSource,
-    Refused,
-    write_json,
-)
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
+from taskloom.warehouse.exporting.files import write_json
 from taskloom.warehouse.exporting.judging_sheets import applications_of, sheet_of
 from taskloom.warehouse.exporting.machine_setup import HOME, execute, setup, write_file
 from taskloom.warehouse.records import ImportedItem

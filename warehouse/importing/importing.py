@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, Final, cast
+from typing import Final, Protocol, cast
 
 from pydantic import JsonValue
 
@@ -33,6 +33,15 @@ _OF_ANOTHER_KIND: Final = 10
 """Broken items, none in order, from which a collection is taken for one of another format."""
 _NAMES: Final = 3
 _PLACE: Final = re.compile(r"^(?:line \d+|\[\d+\])\.?")
+
+
+class ImportFormat(Protocol):
+    """What an import format offers."""
+
+    @staticmethod
+    def read(path: Path) -> Iterator[Record | BrokenItem]:
+        """The records of a collection, and its broken items."""
+        ...
 
 
 class ImportSummary(Record):
@@ -66,7 +75,7 @@ def survey_import(format_name: str, path: Path) -> ImportReading:
     is there that the format describes, or of many items none is."""
     records: list[Record] = []
     broken: list[BrokenItem] = []
-    module = cast(Any, IMPORTS.load(format_name))
+    module = cast(ImportFormat, IMPORTS.load(format_name))
     with unpacked(path) as place:
         for item in module.read(place):
             if isinstance(item, BrokenItem):
