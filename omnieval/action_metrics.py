@@ -2,6 +2,7 @@
 statements, the recorded ones with the boxes that they lie in; which are right at a step of a replay; and the
 metrics, which `taskloom.omnieval.lookup` finds in `ROWS`."""
 
+import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -349,7 +350,7 @@ class _Metric:
 
     @property
     def description(self) -> str:
-        return self.measure.__doc__ or ""
+        return inspect.getdoc(self.measure) or ""
 
 
 ROWS = {

@@ -185,7 +185,7 @@ async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
     writer.close()
 
 
-@dataclass
+@dataclass(eq=False)
 class Machine:
     """A container of `image`, not started yet. What goes wrong in it raises EnvironmentBrokenError, which is
     transient."""

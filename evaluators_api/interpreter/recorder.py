@@ -140,7 +140,7 @@ class CallRecorder:
             fork = fork.after.get((type(answer), answer))
         if fork is not None and fork.ended is not None:
             return fork.ended.model_copy(update={"calls": self.calls()})
-        self._calls, self._run, self._size = [], [], 0
+        self._calls, self._run, self._size, self._spent = [], [], 0, 0.0
         return None
 
     def doors(self) -> dict[str, Callable[..., object]]:

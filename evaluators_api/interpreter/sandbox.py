@@ -5,6 +5,7 @@ recursion, calls and output. Same source, parameters and evidence: same evaluati
 import datetime
 import math
 import re
+import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import lru_cache
@@ -121,6 +122,7 @@ class EvaluationSandbox:
         self._started = ExitStack()
         self._pool: Monty | None = None
         self._verdicts: dict[str, str] = {}
+        self._verdicts_lock = threading.Lock()
         self._runs: Callable[[str, tuple[tuple[str, str], ...]], RememberedRuns] = lru_cache(_KEPT_FUNCTIONS)(
             lambda source, parameters: RememberedRuns()
         )
@@ -222,14 +224,17 @@ class EvaluationSandbox:
         analysis = analyse(source, parameter_names)
         if analysis.problems:
             return analysis
-        if len(self._verdicts) >= _KEPT_VERDICTS:
-            self._verdicts.clear()
-        for _ in range(_TRIES if analysis.prepared not in self._verdicts else 0):
-            if (said := self._check_types(analysis.prepared)) is not None:
-                self._verdicts[analysis.prepared] = said
-                break
-        verdict = self._verdicts.get(analysis.prepared, _TOO_SLOW)
-        return analysis if not verdict else analysis.refused_for(verdict)
+        verdict = self._verdicts.get(analysis.prepared)
+        if verdict is None:
+            tried = (self._check_types(analysis.prepared) for _ in range(_TRIES))
+            verdict = next((said for said in tried if said is not None), None)
+            if verdict is None:
+                return analysis.refused_for(_TOO_SLOW)
+            with self._verdicts_lock:
+                if len(self._verdicts) >= _KEPT_VERDICTS:
+                    self._verdicts.clear()
+                self._verdicts[analysis.prepared] = verdict
+        return analysis.refused_for(verdict) if verdict else analysis
 
     def _run(self, analysis: Analysis, parameters: Mapping[str, str], recorder: CallRecorder) -> object:
         given = {name: composed(parameters[name]) for name in analysis.parameters}

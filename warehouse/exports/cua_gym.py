@@ -40,7 +40,7 @@ SHEET = json.loads({sheet!r})
 
 def compute_reward():
     from taskloom.evaluators_api.judging_folders import judge_home
-    from taskloom.taskgraph.records.evaluation_function import JudgingSheet
+    from taskloom.taskgraph.records.judging_sheet import JudgingSheet
 
     found = judge_home(
         JudgingSheet.model_validate(SHEET), pathlib.Path("{start}"), pathlib.Path("/home/user")
