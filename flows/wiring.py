@@ -18,11 +18,12 @@ from taskloom.environments.machines.bubblewrap import REMEDY, WITHOUT, bubblewra
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
 from taskloom.flows.errors import CommandError
 from taskloom.flows.pool import known_categories
+from taskloom.flows.running.clock import timestamp
 from taskloom.flows.running.core_seconds import CoreSeconds
 from taskloom.flows.running.environment_pool import EnvironmentPool
 from taskloom.flows.running.interruptions import termination_in_order
 from taskloom.flows.running.progress import Progress
-from taskloom.flows.running.recording import Recorder, begun, timestamp
+from taskloom.flows.running.recording import Recorder, begun
 from taskloom.flows.settings import Settings
 from taskloom.flows.spare_capacity import SpareCapacity
 from taskloom.model_clients.errors import BudgetExhaustedError, RunStoppedError

@@ -40,11 +40,14 @@ class PluginKind(Generic[Offers_co]):
     """What each of them must define."""
     table: str = ""
     """Module whose `ROWS` are further built-in ones by name, each with a `description`; empty for none."""
+    functions: tuple[str, ...] = ()
+    """The names in `ROWS` where each is a function of that module, which is then read, not imported, to
+    describe them."""
 
     def built_in(self) -> tuple[str, ...]:
         """Names of the built-in ones, sorted; no module of the folder is imported."""
         modules = pkgutil.iter_modules(import_module(self.folder).__path__) if self.folder else ()
-        return tuple(sorted([*(item.name for item in modules), *self._rows()]))
+        return tuple(sorted([*(item.name for item in modules), *(self.functions or self._rows())]))
 
     def names(self) -> tuple[str, ...]:
         """All names, sorted; none is imported."""
@@ -67,8 +70,8 @@ class PluginKind(Generic[Offers_co]):
             TaskloomError: `unknown`: nothing has this name; the nearest and all known names are given.
             PluginBrokenError: the package that brings it is broken; it is named.
         """
-        if name in (rows := self._rows()):
-            return cast(Offers_co, rows[name])
+        if name in self.functions or (not self.functions and name in self._rows()):
+            return cast(Offers_co, self._rows()[name])
         if name in self.built_in():
             return cast(Offers_co, import_module(".".join(filter(None, (self.folder, name, self.module)))))
         brought = self.brought()
@@ -96,13 +99,16 @@ class PluginKind(Generic[Offers_co]):
 
         Built-in modules are read, not imported: what one of them needs may be absent.
         """
-        if name in (rows := self._rows()):
+        if name in self.functions:
+            package, _, module = self.table.rpartition(".")
+            tree = _tree(package, f"{module}.py")
+            found = (item for item in tree.body if isinstance(item, ast.FunctionDef) and item.name == name)
+            return ast.get_docstring(next(found)) or ""
+        if not self.functions and name in (rows := self._rows()):
             return str(rows[name].description)
         if name in self.built_in():
-            from importlib.resources import files
-
             place = f"{name}/{self.module}.py" if self.module else f"{name}.py"
-            return ast.get_docstring(ast.parse(files(self.folder).joinpath(place).read_text("utf-8"))) or ""
+            return ast.get_docstring(_tree(self.folder, place)) or ""
         try:
             return self.load(name).__doc__ or ""
         except PluginBrokenError as error:
@@ -139,6 +145,12 @@ class PluginKind(Generic[Offers_co]):
 
     def _rows(self) -> Mapping[str, Any]:
         return import_module(self.table).ROWS if self.table else {}
+
+
+def _tree(package: str, place: str) -> ast.Module:
+    from importlib.resources import files
+
+    return ast.parse(files(package).joinpath(place).read_text("utf-8"))
 
 
 @cache

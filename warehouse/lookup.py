@@ -1,4 +1,5 @@
-"""Export and import formats, found by name; a format is a module with `write` or `read`."""
+"""Export and import formats, found by name; a format is a module with `write` or `read`, or a
+function of the table's module."""
 
 from taskloom.resources.plugins import PluginKind
 from taskloom.warehouse.errors import UnknownFormatError
@@ -10,6 +11,7 @@ EXPORTS: PluginKind[object] = PluginKind(
     group="taskloom.exports",
     needs=("write",),
     table="taskloom.warehouse.exporting.training_records",
+    functions=("grounding", "openai_chat", "preference_pairs", "sharegpt", "verifiers", "web_dataset"),
 )
 """`write(source, folder, options)`; see `taskloom.warehouse.exporting.exporting`."""
 IMPORTS: PluginKind[object] = PluginKind(
@@ -19,5 +21,16 @@ IMPORTS: PluginKind[object] = PluginKind(
     group="taskloom.imports",
     needs=("read",),
     table="taskloom.warehouse.importing.task_lists",
+    functions=(
+        "cua_gym",
+        "cua_world",
+        "harbor",
+        "osuniverse",
+        "osworld",
+        "web_arena",
+        "web_voyager",
+        "windows_agent_arena",
+        "work_arena",
+    ),
 )
 """`read(path)`; see `taskloom.warehouse.importing.importing`."""

@@ -112,7 +112,7 @@ def score(
 
 def _score_again(name: str, settings: Settings, *, as_json: bool) -> None:
     from taskloom.cli.commands.evaluate import print_report
-    from taskloom.flows.experimenting.second_opinions import score_again
+    from taskloom.flows.experimenting.judging_again import score_again
 
     found = score_again(settings, name)
     if as_json:
@@ -129,7 +129,7 @@ def _add_opinions(name: str, people: Path | None, settings: Settings, *, critic:
     import asyncio
 
     from taskloom.cli.commands.evaluate import print_report
-    from taskloom.flows.experimenting.second_opinions import ask_critic, take_people_in
+    from taskloom.flows.experimenting.judging_again import ask_critic, take_people_in
 
     if people is not None:
         report = take_people_in(settings, name, people)

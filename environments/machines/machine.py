@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -210,7 +211,10 @@ class Machine:
         folder = self.parent / self._name.rpartition("-")[2]
         folder.mkdir(mode=0o755, parents=True)
         try:
-            await asyncio.to_thread(self._begin, folder)
+            settings = {"SCREEN": "{}x{}".format(*self.screen_size)}
+            start = partial(self.engine.start, memory=self.memory, name=self._name)
+            await asyncio.to_thread(start, self.image, folder, settings)
+            await asyncio.to_thread(self._wait, folder)
         except BaseException as error:
             await asyncio.to_thread(self.engine.kill, self._name)
             if isinstance(error, MachineUnavailableError) and "no space left" in str(error).casefold():
@@ -251,9 +255,7 @@ class Machine:
             raise EnvironmentBrokenError("The machine is not running.")
         return self._client
 
-    def _begin(self, folder: Path) -> None:
-        screen = "{}x{}".format(*self.screen_size)
-        self.engine.start(self.image, folder, {"SCREEN": screen}, memory=self.memory, name=self._name)
+    def _wait(self, folder: Path) -> None:
         path, log = folder / "server.sock", folder / "server.log"
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:

@@ -121,6 +121,7 @@ class CallRecorder:
         self._calls: list[CheckCall] = []
         self._run: list[tuple[Asked, Answer]] = []
         self._size = 0
+        self._ahead: list[tuple[tuple[Asked, Answer], CheckCall]] = []
         self.refusal = ""
         """Why a call could not be answered; empty when all were."""
 
@@ -130,8 +131,8 @@ class CallRecorder:
         return self._run if self._size <= _LONGEST_RUN else None
 
     def follow(self, fork: Fork | None) -> Evaluation | None:
-        """The result of the function, if what it does with the answers of this scene is known; else nothing
-        is recorded yet, unless a call could not be answered."""
+        """The result of the function, if what it does with the answers of this scene is known; else what was
+        found on the way is given again when the function is run."""
         while fork is not None and fork.asked is not None:
             try:
                 answer = self._ask(fork.asked.check, *fork.asked.positional, **fork.asked.named)
@@ -140,7 +141,8 @@ class CallRecorder:
             fork = fork.after.get((type(answer), answer))
         if fork is not None and fork.ended is not None:
             return fork.ended.model_copy(update={"calls": self.calls()})
-        self._calls, self._run, self._size, self._spent = [], [], 0, 0.0
+        self._ahead = list(zip(self.run or (), self._calls, strict=False))
+        self._calls, self._run, self._size = [], [], 0
         return None
 
     def doors(self) -> dict[str, Callable[..., object]]:
@@ -155,9 +157,22 @@ class CallRecorder:
         """The calls so far, in order, cut to a readable length."""
         return tuple(self._calls)
 
+    def _keep(self, asked: Asked, answer: Answer, told: CheckCall) -> None:
+        self._calls.append(told)
+        self._size += len(repr(asked.positional)) + len(repr(asked.named)) + len(str(answer))
+        if self._size <= _LONGEST_RUN:
+            self._run.append((asked, answer))
+
     def _ask(self, item: Check, *positional: object, **named: object) -> Answer:
         if self.refusal:
             raise TypeError(self.refusal)
+        asked = Asked(item, positional, named)
+        if self._ahead:
+            (known, answer), told = self._ahead.pop(0)
+            if known == asked:
+                self._keep(asked, answer, told)
+                return answer
+            self._ahead = []
         if self._spent > self._seconds:
             raise self._overdue()
         started = time.monotonic()
@@ -176,13 +191,10 @@ class CallRecorder:
         if self._alter is not None:
             answer = self._alter(len(self._calls), item, arguments, answer)
         shown = {name: value[:LONGEST_RECORDED] for name, value in arguments.items()}
-        told = str(answer)
-        self._calls.append(
-            CheckCall.model_construct(check=item.name, arguments=shown, answer=told[:LONGEST_RECORDED])
+        told = CheckCall.model_construct(
+            check=item.name, arguments=shown, answer=str(answer)[:LONGEST_RECORDED]
         )
-        self._size += len(repr(positional)) + len(repr(named)) + len(told)
-        if self._size <= _LONGEST_RUN:
-            self._run.append((Asked(item, positional, named), answer))
+        self._keep(asked, answer, told)
         return answer
 
     def _answer(

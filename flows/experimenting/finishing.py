@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib.metadata import distributions
 from pathlib import Path
 
-from taskloom.flows.running.recording import timestamp
+from taskloom.flows.running.clock import timestamp
 from taskloom.omnieval.reports.figures import correlations, figures, report_page
 from taskloom.omnieval.reports.standings import ScoredAttempt, comparisons, standings
 from taskloom.omnieval.reports.tables import ReportTable, tables

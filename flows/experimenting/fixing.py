@@ -15,7 +15,7 @@ from pydantic import JsonValue, ValidationError
 
 from taskloom.flows.errors import CommandError
 from taskloom.flows.pool import load_verified
-from taskloom.flows.running.recording import timestamp
+from taskloom.flows.running.clock import timestamp
 from taskloom.flows.stages.agents import MODEL
 from taskloom.flows.wiring import Run
 from taskloom.omnieval.asking.first_questions import prompt_hash

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from taskloom.flows.errors import CommandError
-from taskloom.flows.running.recording import timestamp
+from taskloom.flows.running.clock import timestamp
 from taskloom.flows.settings import GateSettings
 from taskloom.resources.errors import ExitCode
 from taskloom.taskgraph.measures.variety_figures import variety_of

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from pydantic import Field
 
-from taskloom.flows.running.recording import now
+from taskloom.flows.running.clock import now
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.task import Rejection
 from taskloom.warehouse.records import DatasetVersion, ExplorationChoice, GateResult, Recheck, RunRecord

@@ -8,12 +8,12 @@ import json
 import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from importlib.metadata import version as distribution_version
 from typing import TYPE_CHECKING, Protocol
 
 from pydantic import JsonValue
 
+from taskloom.flows.running.clock import now, timestamp
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.task import Rejection
 from taskloom.warehouse.records import RunRecord
@@ -148,13 +148,3 @@ def identity(settings: Mapping[str, JsonValue]) -> str:
         models = {name: value for name, value in models.items() if name not in CALLS_ONLY}
     content = {name: value for name, value in settings.items() if name not in PLACE_ONLY | {"models"}}
     return json.dumps([content, models], sort_keys=True)
-
-
-def now() -> datetime:
-    """The time, in UTC."""
-    return datetime.now(UTC)
-
-
-def timestamp() -> str:
-    """The time, ISO 8601 in UTC, to the second."""
-    return now().isoformat(timespec="seconds")

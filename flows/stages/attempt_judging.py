@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from taskloom.environments.agents.guarding import Decided
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
-from taskloom.flows.running.recording import timestamp
+from taskloom.flows.running.clock import timestamp
 from taskloom.omnieval.answers import is_right, says_impossible
 from taskloom.omnieval.experiments import INVALID, AgentOrder, PlannedAttempt, end_of
 from taskloom.omnieval.lookup import PROTOCOLS, Attempt, measured

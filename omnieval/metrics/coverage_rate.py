@@ -14,7 +14,7 @@ def measure(attempt: Attempt) -> float:
 
 
 def coverage_rate(depths: Mapping[str, int], completed: Collection[str]) -> float:
-    """Share of the subtasks' depths, of which there are some, that was completed.
+    """Share of the subtasks' depths that was completed.
 
     Roots have depth 1. The weights w = d / Σd sum to 1, so that CR = Σ d over the completed / Σ d over all.
 
@@ -22,11 +22,13 @@ def coverage_rate(depths: Mapping[str, int], completed: Collection[str]) -> floa
     0.6
 
     Raises:
-        SequenceImpossibleError: a completed subtask is not in the graph.
+        SequenceImpossibleError: a completed subtask is not in the graph, or the graph is empty.
     """
     unknown = sorted(set(completed) - depths.keys())
     if unknown:
         raise SequenceImpossibleError(
             f"These subtasks are not in the graph: {unknown}. Known: {sorted(depths)}."
         )
+    if not depths:
+        raise SequenceImpossibleError("The graph has no subtasks, so there is nothing to cover.")
     return sum(depths[name] for name in set(completed)) / sum(depths.values())

@@ -46,7 +46,7 @@ TESTED_THROUGH = {
     "taskloom.flows.experimenting.derived_tasks": "flows/test_run_experiment.py",
     "taskloom.flows.experimenting.finishing": "flows/test_run_experiment.py",
     "taskloom.flows.experimenting.fixing": "flows/test_run_experiment.py",
-    "taskloom.flows.experimenting.second_opinions": "flows/test_run_experiment.py",
+    "taskloom.flows.experimenting.judging_again": "flows/test_run_experiment.py",
     "taskloom.flows.stages.agent_evaluation": "flows/test_run_experiment.py",
     "taskloom.flows.stages.agents": "flows/test_run_experiment.py",
     "taskloom.flows.stages.attempt_judging": "flows/test_run_experiment.py",

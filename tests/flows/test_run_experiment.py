@@ -202,7 +202,7 @@ def test_seeds_repeat_and_never_choose_tasks(data: Path) -> None:
 def test_scores_follow_functions_that_changed_without_an_environment(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from taskloom.flows.experimenting.second_opinions import score_again
+    from taskloom.flows.experimenting.judging_again import score_again
 
     report = run(data, name="again", agents=["recorded"])
 
@@ -246,7 +246,7 @@ def test_scores_follow_functions_that_changed_without_an_environment(
 def test_attempts_with_other_prompts_are_not_mixed_and_scores_say_that_they_changed(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from taskloom.flows.experimenting.second_opinions import score_again
+    from taskloom.flows.experimenting.judging_again import score_again
 
     agents = [{"agent": "random", "name": "dice"}]
     made = run(data, name="asked", agents=agents)

@@ -48,7 +48,7 @@ def rows_of(folder: str, table: str) -> list[list[str]]:
 def test_a_critic_is_asked_once_and_its_agreement_with_the_functions_is_shown(
     attempted: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from taskloom.flows.experimenting.second_opinions import ask_critic
+    from taskloom.flows.experimenting.judging_again import ask_critic
 
     asked: list[str] = []
 
@@ -82,7 +82,7 @@ def test_a_critic_is_asked_once_and_its_agreement_with_the_functions_is_shown(
 
 @pytest.mark.slow
 def test_a_copied_data_folder_keeps_its_reports_to_itself(attempted: Path, tmp_path: Path) -> None:
-    from taskloom.flows.experimenting.second_opinions import take_people_in
+    from taskloom.flows.experimenting.judging_again import take_people_in
 
     copied = Path(shutil.copytree(attempted, tmp_path / "copied"))
     with Warehouse(copied / "warehouse", read_only=True) as warehouse:
@@ -95,7 +95,7 @@ def test_a_copied_data_folder_keeps_its_reports_to_itself(attempted: Path, tmp_p
 
 @pytest.mark.slow
 def test_people_are_compared_with_both_metrics(attempted: Path, tmp_path: Path) -> None:
-    from taskloom.flows.experimenting.second_opinions import take_people_in
+    from taskloom.flows.experimenting.judging_again import take_people_in
 
     with Warehouse(attempted / "warehouse", read_only=True) as warehouse:
         runs = list(warehouse.read(AgentRun, "experiment_id = 'seen'"))
@@ -131,7 +131,7 @@ def test_people_are_compared_with_both_metrics(attempted: Path, tmp_path: Path) 
 def test_scores_that_cannot_be_meant_are_refused(
     attempted: Path, tmp_path: Path, text: str, message: str
 ) -> None:
-    from taskloom.flows.experimenting.second_opinions import take_people_in
+    from taskloom.flows.experimenting.judging_again import take_people_in
 
     with Warehouse(attempted / "warehouse", read_only=True) as warehouse:
         first = next(warehouse.read(AgentRun, "experiment_id = 'seen'")).agent_run_id
@@ -145,7 +145,7 @@ def test_scores_that_cannot_be_meant_are_refused(
 
 @pytest.mark.slow
 def test_without_a_model_there_is_no_critic(attempted: Path) -> None:
-    from taskloom.flows.experimenting.second_opinions import ask_critic
+    from taskloom.flows.experimenting.judging_again import ask_critic
 
     with pytest.raises(CommandError, match=r"models\.roles\.critic"):
         asyncio.run(ask_critic(whole_settings(attempted), "seen"))

@@ -6,7 +6,6 @@ import json
 import tarfile
 from collections import Counter, defaultdict
 from contextlib import ExitStack
-from inspect import getdoc
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Final
@@ -350,7 +349,6 @@ _OF_RECORDINGS: Final = (grounding, openai_chat, sharegpt, web_dataset)
 ROWS: Final = {
     write.__name__: SimpleNamespace(
         write=write,
-        description=getdoc(write),
         RECORDINGS=write in _OF_RECORDINGS,
         REFUSES_TASKS=write is verifiers,
     )

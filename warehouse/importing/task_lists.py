@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-from inspect import getdoc
 from pathlib import Path, PurePosixPath
 from types import SimpleNamespace
 from typing import Annotated, Final, Literal, Self
@@ -389,8 +388,5 @@ def work_arena(path: Path) -> Records:
 
 _ON_MACHINES = (cua_gym, cua_world, harbor, osuniverse, osworld, windows_agent_arena)
 _ON_THE_WEB = (web_arena, web_voyager, work_arena)
-ROWS: Final = {
-    read.__name__: SimpleNamespace(read=read, description=getdoc(read))
-    for read in (*_ON_MACHINES, *_ON_THE_WEB)
-}
+ROWS: Final = {read.__name__: SimpleNamespace(read=read) for read in (*_ON_MACHINES, *_ON_THE_WEB)}
 """The formats by name."""

@@ -260,6 +260,7 @@ def _build(engine: Engine, base: str, image: str, layers: dict[str, tuple[str, .
 def _recipe() -> str:
     inside = sorted(file for part in ("image", "server") for file in (_HERE / part).rglob("*"))
     files = (file for file in inside if file.is_file() and file.parent.name != "__pycache__")
+    files = (file for file in files if file.parent.name != "server" or file.suffix == ".py")
     return _hash(*(f"{file.relative_to(_HERE)}\0{file.read_text()}" for file in files))
 
 

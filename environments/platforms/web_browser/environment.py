@@ -139,7 +139,7 @@ class WebEnvironment:
                 field = aimed.target if not window else None
                 drops = field is not None and field.label in view.drop_downs
                 if field and drops and isinstance(action, ClickInput) and action.button == "left":
-                    await self._open_drop_down(tabs, field, action)
+                    await self._open_drop_down(tabs, tab, field, action)
                 else:
                     first = aimed.target is not None and not aimed.target.focused
                     form = view.forms.get(target.label, "") if target is not None and not window else ""
@@ -319,8 +319,8 @@ class WebEnvironment:
             elif command == "close":
                 await tabs.close_front()
 
-    async def _open_drop_down(self, tabs: TabSet, target: Control, action: ClickInput) -> None:
-        tab, point = tabs.front, action.point or target.point
+    async def _open_drop_down(self, tabs: TabSet, tab: Tab, target: Control, action: ClickInput) -> None:
+        point = action.point or target.point
         handle = await tab.doing(tab.page.evaluate_handle(_DROP_DOWN_AT, list(point)))
         field = handle.as_element()
         if not isinstance(field, ElementHandle):

@@ -15,7 +15,7 @@ from taskloom.flows.experimenting.finishing import ExperimentReport, written
 from taskloom.flows.experimenting.fixing import changed_since, prompt_hashes, stored_experiment
 from taskloom.flows.hosting import begin
 from taskloom.flows.pool import load_verified
-from taskloom.flows.running.recording import timestamp
+from taskloom.flows.running.clock import timestamp
 from taskloom.flows.running.together import together
 from taskloom.flows.settings import Settings
 from taskloom.flows.stages.attempt_judging import AttemptJudge, judged_again, judged_record, scores_of
