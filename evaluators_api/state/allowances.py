@@ -4,6 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from typing import NamedTuple
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.state.effects import LASTING, holder_of
@@ -19,8 +20,6 @@ Place = tuple[str, ...]
 """Part of the state, file or folder, and address in it; or all of them in terms of the parameters."""
 _Kind = tuple[Place, EffectKind]
 """Where in terms of the parameters, and what happens there."""
-_Seen = tuple[int, Effect, Effect | None, str | None]
-"""What one performance did at a place: its number, what it lies in, and the value as all may share it."""
 _LASTING = frozenset({"file", "directory"})
 _FILE = 2
 """Length of the place of a whole file or folder."""
@@ -31,6 +30,17 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 def lasting(found: Iterable[Effect]) -> Iterator[Effect]:
     """Effects on files and folders; clipboard, window, screen and open documents are no possessions."""
     return (effect for effect in found if effect.area in _LASTING and not is_open_document(effect.container))
+
+
+class _Seen(NamedTuple):
+    """What one performance did at a place."""
+
+    performance: int
+    effect: Effect
+    holder: Effect | None
+    """Something added that it lies in."""
+    value: str | None
+    """What it left there, as all may share it."""
 
 
 def allowances(
@@ -60,10 +70,10 @@ def allowances(
             elif not _is_line(effect, holder):
                 within[_pattern(holder), effect.kind][_pattern(effect)].add(number)
             value = None if holder_of(effect) in by_products else _value(effect)
-            seen[_pattern(effect), effect.kind].append((number, effect, holder, value))
+            seen[_pattern(effect), effect.kind].append(_Seen(number, effect, holder, value))
     return tuple(
         _inner(found)
-        if found[0][2] is not None
+        if found[0].holder is not None
         else _outer(found, entries.get(kind[0], frozenset()), within.get(kind, {}), passing=kind[0] in free)
         for kind, found in sorted(seen.items(), key=lambda item: str(item[0]))
     )
@@ -74,11 +84,11 @@ def _outer(
 ) -> Allowance:
     """What may happen at a place, with the `words` that entries of a history hold. It is bounded where all
     performances have the same places `within` it."""
-    first, numbers = seen[0][1], {number for number, *_ in seen}
-    sources = {effect.records_of for _, effect, *_ in seen}
-    held = frozenset.intersection(*(frozenset(effect.holds) for _, effect, *_ in seen))
+    first, numbers = seen[0].effect, {item.performance for item in seen}
+    sources = {item.effect.records_of for item in seen}
+    held = frozenset.intersection(*(frozenset(item.effect.holds) for item in seen))
     made_up = any(ANY in part for part in _pattern(first))
-    follows = any(effect.follows for _, effect, *_ in seen)
+    follows = any(item.effect.follows for item in seen)
     any_number = passing or follows or _is_version(first.address)
     agreed = bool(within) and all(found == numbers for found in within.values())
     return _allowance(
@@ -93,13 +103,13 @@ def _outer(
 def _inner(seen: Sequence[_Seen]) -> Allowance:
     """What may be inside of something added: as often, and with those values, as performances agree."""
     each: dict[int, set[str | None]] = defaultdict(set)
-    for number, _, _, value in seen:
-        each[number].add(value)
+    for item in seen:
+        each[item.performance].add(item.value)
     first, *others = each.values()
     told = [value for value in first if value is not None]
     agreed = bool(others) and all(held == first for held in others) and None not in first
     same = agreed and not any(map(names_parameter, told))
-    listed = seen[0][1].address_template[-1:] == (ANY,)
+    listed = seen[0].effect.address_template[-1:] == (ANY,)
     counts = set(_counts(seen))
     bounded = bool(others) and len(counts) == 1 and (same or None in first or not listed)
     most, values = max(counts) if bounded else 0, tuple(sorted(told)) if same else None
@@ -108,11 +118,11 @@ def _inner(seen: Sequence[_Seen]) -> Allowance:
 
 def _counts(seen: Sequence[_Seen]) -> Iterable[int]:
     """How often in each performance or, inside of something added, in that."""
-    return Counter((number, holder and holder.place) for number, _, holder, _ in seen).values()
+    return Counter((item.performance, item.holder and item.holder.place) for item in seen).values()
 
 
 def _allowance(seen: Sequence[_Seen], **bounds: object) -> Allowance:
-    first, contents = seen[0][1], {effect.content for _, effect, *_ in seen}
+    first, contents = seen[0].effect, {item.effect.content for item in seen}
     return Allowance(
         area=first.area,
         container=first.container_template,
