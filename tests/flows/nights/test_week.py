@@ -80,7 +80,7 @@ class Week:
         from taskloom.flows.build_dataset import build_dataset
 
         self.today, self.minutes = day, 0
-        with patch("taskloom.flows.running.recording.datetime") as clock:
+        with patch("taskloom.flows.running.clock.datetime") as clock:
             clock.now.side_effect = lambda _: self.time()
             summary = await build_dataset(settings=self.settings(*assignments, budget=budget))
         assert isinstance(summary, RunSummary) and summary.report is not None
