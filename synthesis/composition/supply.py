@@ -51,7 +51,8 @@ class Supply:
         self.groups = Groups(pool, request, goals, self._generator)
         self._keep = min(_MOST_KEPT, max(_KEPT, request.wanted // 500))
         self._looked_at = _LOOKED_AT if request.wanted <= _CHOSEN_AMONG else 1
-        self._budget = _BUDGET if len(pool.instances) > SMALL_POOL else 1 << SMALL_POOL
+        self._is_one_group = len(pool.instances) <= SMALL_POOL
+        self._budget = 1 << SMALL_POOL if self._is_one_group else _BUDGET
         per_world = Counter(instance.node.world for instance in pool.instances)
         self._patience = max(_FEWEST_GROUPS, max(per_world.values(), default=0) // _INSTANCES_PER_GROUP)
         self._in_vain: Counter[Cell] = Counter()
@@ -131,7 +132,7 @@ class Supply:
         for cell in sorted(targets):
             scarce = self._looked_at > 1 and is_scarce(cell)
             longer = _FOR_SCARCE if cell in self.reached else _FOR_UNSEEN
-            patience = self._patience * (longer if scarce else 1)
+            patience = 1 if self._is_one_group else self._patience * (longer if scarce else 1)
             if self._in_vain[cell] >= patience:
                 dry.add(cell)
                 continue
