@@ -5,7 +5,8 @@ import pytest
 
 from benchmarks.synthetic_pool import synthetic_pool
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
-from tests.synthesis.compositions import Pool
+from taskloom.taskgraph.records.task import Task
+from tests.synthesis.compositions import Pool, composed
 from tests.synthesis.simulated_world import SimulatedEnvironments
 
 
@@ -27,3 +28,9 @@ def closed_environments() -> Iterator[None]:
 def pool() -> Pool:
     """Bound subtasks, intents and fixtures to compose from."""
     return synthetic_pool(seed=3, intents=40)
+
+
+@pytest.fixture(scope="session")
+def hundred_tasks(pool: Pool) -> list[Task]:
+    """A hundred tasks composed from `pool`, with nothing asked about them."""
+    return composed(pool, count=100)[0]

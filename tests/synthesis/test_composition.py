@@ -12,6 +12,7 @@ from taskloom.synthesis.composition.request import CompositionRequest, Quota
 from taskloom.taskgraph.measures.complexity import cell_of, complexity_of, constraint_of
 from taskloom.taskgraph.measures.interference import orders_of
 from taskloom.taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
+from taskloom.taskgraph.records.task import Task
 from tests.synthesis.compositions import Pool, composed
 
 
@@ -31,11 +32,11 @@ def test_same_pool_request_and_seed_give_the_same_bytes(pool: Pool) -> None:
     assert {task.task_id for task in first} != {task.task_id for task in other}
 
 
-def test_asking_for_more_yields_new_tasks(pool: Pool) -> None:
-    first, _ = composed(pool, count=60)
-    second, _ = composed(pool, count=60, known={task.task_id for task in first})
-    assert len(second) == 60
-    assert not {task.task_id for task in first} & {task.task_id for task in second}
+def test_asking_for_more_yields_new_tasks(pool: Pool, hundred_tasks: list[Task]) -> None:
+    known = {task.task_id for task in hundred_tasks}
+    more, _ = composed(pool, count=60, known=known)
+    assert len(more) == 60
+    assert not known & {task.task_id for task in more}
 
 
 def test_records_what_can_be_computed_about_the_graph(pool: Pool) -> None:
@@ -115,10 +116,11 @@ def test_tasks_of_many_subtasks_can_be_had(pool: Pool) -> None:
     assert all(16 <= task.complexity.nodes <= 20 for task in tasks)
 
 
-def test_one_instance_of_each_subtask_where_the_cell_can_be_had_that_way(pool: Pool) -> None:
-    tasks, _ = composed(pool, count=100)
+def test_one_instance_of_each_subtask_where_the_cell_can_be_had_that_way(hundred_tasks: list[Task]) -> None:
     repeated = [
-        task for task in tasks if len({item.subtask_id for item in task.graph.nodes}) < len(task.graph.nodes)
+        task
+        for task in hundred_tasks
+        if len({item.subtask_id for item in task.graph.nodes}) < len(task.graph.nodes)
     ]
     assert len(repeated) <= 10
 

@@ -9,7 +9,7 @@ from itertools import combinations
 from taskloom.resources.categories import ResourceKind
 from taskloom.synthesis.composition.pool.compiled_pool import Fixtures
 from taskloom.taskgraph.records.subtask import BoundSubtask
-from taskloom.taskgraph.records.task import Intent
+from taskloom.taskgraph.records.task import Intent, Task
 from tests.synthesis.compositions import Pool, chain_pool, composed
 from tests.taskgraph.small_graphs import clipboard, file, node
 
@@ -157,9 +157,8 @@ def test_groups_with_cyclic_links_are_enumerated_too() -> None:
     }
 
 
-def test_every_input_is_a_fixture_or_has_exactly_one_producer(pool: Pool) -> None:
-    tasks, _ = composed(pool, count=100)
-    for task in tasks:
+def test_every_input_is_a_fixture_or_has_exactly_one_producer(pool: Pool, hundred_tasks: list[Task]) -> None:
+    for task in hundred_tasks:
         for item in task.graph.nodes:
             for needed in item.inputs:
                 producers = [
@@ -170,8 +169,7 @@ def test_every_input_is_a_fixture_or_has_exactly_one_producer(pool: Pool) -> Non
                 assert len(producers) == 1 or (not producers and needed in pool[2][item.application])
 
 
-def test_no_resource_has_two_producers_in_one_task(pool: Pool) -> None:
-    tasks, _ = composed(pool, count=100)
-    for task in tasks:
+def test_no_resource_has_two_producers_in_one_task(hundred_tasks: list[Task]) -> None:
+    for task in hundred_tasks:
         written = Counter(resource for item in task.graph.nodes for resource in set(item.outputs))
         assert max(written.values()) == 1

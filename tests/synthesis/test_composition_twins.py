@@ -8,7 +8,7 @@ from taskloom.synthesis.composition.building import permuted_orders
 from taskloom.taskgraph.measures.interference import orders_of
 from taskloom.taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
 from taskloom.taskgraph.records.subtask import BoundSubtask
-from taskloom.taskgraph.records.task import Intent
+from taskloom.taskgraph.records.task import Intent, Task
 from tests.synthesis.compositions import Pool, chain_pool, composed
 from tests.taskgraph.small_graphs import clipboard, file, node
 
@@ -30,9 +30,8 @@ def test_chain_twins_have_as_many_subtasks_and_one_order(pool: Pool) -> None:
         assert {item.application_category for item in twin.graph.nodes} <= used
 
 
-def test_permuted_orders_are_successful_and_different(pool: Pool) -> None:
-    tasks, _ = composed(pool, count=60)
-    for task in tasks:
+def test_permuted_orders_are_successful_and_different(hundred_tasks: list[Task]) -> None:
+    for task in hundred_tasks:
         orders = permuted_orders(task)
         assert len(set(orders)) == len(orders) == min(3, task.successful_order_count)
         known = (
