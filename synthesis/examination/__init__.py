@@ -1,8 +1,9 @@
 """Whether a function tells right from wrong.
 
-examination      the cases, mutants of the function and the kill matrix; `verdict` accepts or rejects
+examination      the cases, mutants of the function and the kill matrix
+verdict          whether a function is accepted, and feedback if it is not
 subject          what is examined
 altered_work     wrong and right work made from the recording
-other_work       wrong work otherwise
-other_content    another content given at the start
+other_work       other wrong work
+other_content    other content at the start
 """
