@@ -1,7 +1,6 @@
 """Whether independent performances of a subtask agree: they reached the same result, by whatever route.
 
-A performance that went wrong is rarely repeated in the same way; a function written from it alone would
-accept it.
+A failed performance is rarely repeated alike; a function written from it alone would accept it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -130,7 +129,6 @@ def _deviating_copies(
 
 
 def _name_all_parameters(trajectories: Sequence[Trajectory]) -> bool:
-
     def templates(effect: Effect) -> tuple[str | None, ...]:
         texts = effect.after_template, effect.before_template, effect.source_template, effect.refers_template
         return (*effect.key, *texts, *effect.holds)

@@ -1,5 +1,4 @@
-"""What performances of subtasks and attempts at tasks changed: their work, their side effects, and what was
-lost.
+"""What performances of subtasks and attempts at tasks changed: work, side effects, and what was lost.
 
 Right work is clean: it changes what the subtask is about, and nothing else.
 """

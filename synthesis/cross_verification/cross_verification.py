@@ -130,10 +130,9 @@ class CrossVerifier(FunctionWriting):
         raise SubtaskFailedError("not_verified", f"no evaluation function was accepted: {last}")
 
     def _discard_unclean(self, work: Work, trajectories: Sequence[Trajectory]) -> str:
-        """What performances changed beyond the work, in words; such performances are discarded, and the actor
-        is told.
+        """Discard performances that changed more than the work and tell the actor; the changes in words.
 
-        Work that a function accepts must be clean, because functions do not look for other changes.
+        Accepted work must be clean, because functions do not look for other changes.
         """
         found = side_effects(trajectories, work.performances.agreeing_with(trajectories))
         reasons = {name: f"changed more than the subtask is about: {what}" for name, what in found.items()}

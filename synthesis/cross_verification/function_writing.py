@@ -1,5 +1,4 @@
-"""Evaluation functions of one subtask: written, judged on all evidence, and rewritten with the problems
-found.
+"""Evaluation functions of one subtask: written, judged on all evidence, and revised until acceptable.
 
 With two writers, neither sees the other's function, both functions must be acceptable, and they must agree on
 everything recorded, including unfinished states.

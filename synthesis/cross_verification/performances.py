@@ -43,8 +43,7 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class TriedBefore:
-    """How often earlier runs tried what is tried again, so that models are not asked what was answered
-    already."""
+    """How often earlier runs tried what is tried again, so that models are not asked the same again."""
 
     performances: Mapping[str, int] = field(default_factory=dict)
     functions: Mapping[str, int] = field(default_factory=dict)
@@ -235,8 +234,8 @@ class Performances:
         performed = [item for item in self.usable if item.instance_id == first.instance_id]
         if len(performed) == 1 and self.attempts[first.instance_id] < most_attempts:
             self.recorded.append(await self._perform(instances[0], setups, recording=first))
-        agreeing = self.agreeing_with([first])
-        return [item for item in agreeing if item.instance_id == first.instance_id][:1]
+        matching = self.agreeing_with([first])
+        return [item for item in matching if item.instance_id == first.instance_id][:1]
 
     async def _usual_way(
         self,

@@ -92,8 +92,7 @@ def _pastes_initial(trajectory: Trajectory) -> bool:
 
 
 def _was_pasted(before: Evidence, after: Evidence) -> bool:
-    """Whether the clipboard's text is on the screen or in a changed file; a changed file without text may
-    hold it.
+    """Whether the clipboard's text is on the screen or in a changed file, or a changed file has no text.
 
     Its longest word stands for the text, which may be laid out differently where it was pasted.
     """

@@ -136,8 +136,7 @@ class VerificationPool:
             await self._changed.wait()
 
     def _unblock_one(self) -> None:
-        """Let the first subtask go on that can with what there is; if none can, the first one, which then
-        fails."""
+        """Let the first subtask go on that can; if none can, the first one, which then fails."""
         names = sorted(self._waiting, key=lambda name: (self._waiting[name] is not None, name))
         for name in names:
             self._unblocked, prepared = name, self._waiting[name]

@@ -89,8 +89,7 @@ def instances_in_worlds(
     applications: Mapping[str, Application],
     categories: Mapping[str, ResourceCategory],
 ) -> tuple[BoundSubtask, ...]:
-    """The verified instances and, if the subtask was verified in at least two worlds, all that follow from
-    them.
+    """The verified instances; if they are of at least two worlds, also all that follow from them.
 
     Further instances have the values of the catalogue, or those verified, in every world. They are left out
     if the verified trajectories differ by more than their values.

@@ -26,7 +26,7 @@ SCREEN = "screen"
 """Represents the screen where a file path could be."""
 _SHORTEST = 4
 _LARGEST_SOURCE = 64 * 1024
-_MOST = 20
+_MOST_ORIGINS = 20
 _DRAWING = "drawing"
 
 
@@ -52,7 +52,9 @@ def origins(
     found = [item for item in candidates if _holds(item, end_scene) and not _holds(item, start_scene)]
     explained = {item.target for item in found if item.kind in ("whole", "joined") and item.source in named}
     known = {CLIPBOARD, *named}
-    return tuple(item for item in found if item.target not in explained or item.source in known)[:_MOST]
+    return tuple(item for item in found if item.target not in explained or item.source in known)[
+        :_MOST_ORIGINS
+    ]
 
 
 def _candidates(target: str, start: Evidence, end: Evidence, named: Collection[str]) -> Iterator[Origin]:
@@ -91,8 +93,8 @@ def _sources(start: Evidence, target: str) -> Iterator[FileState]:
 def _restated(result: FileState, sources: Sequence[FileState]) -> Iterator[Origin]:
     """Documents and tables whose content the target may repeat in another layout."""
     for source in sources:
-        table = result.path == CLIPBOARD and read(source.path, source.text or "")[0] == "delimited"
-        if table or is_laid_out(source) or is_laid_out(result):
+        is_table = result.path == CLIPBOARD and read(source.path, source.text or "")[0] == "delimited"
+        if is_table or is_laid_out(source) or is_laid_out(result):
             yield Origin(kind="said", source=source.path, target=result.path)
 
 
@@ -125,8 +127,7 @@ def _table_records(result: FileState, sources: Sequence[FileState]) -> Iterator[
 
 
 def _clipboard_sources(wanted: str, sources: Sequence[FileState]) -> Iterator[Origin]:
-    """Fields that are all of the clipboard's text, and the first records of each table, one of which it may
-    hold."""
+    """Fields equal to the clipboard's text; the first records of each table, which it may hold."""
     for file in sources:
         for address, value in _values(file) if len(wanted) >= _SHORTEST else ():
             if value.strip() == wanted:
@@ -135,7 +136,7 @@ def _clipboard_sources(wanted: str, sources: Sequence[FileState]) -> Iterator[Or
         tree = read(file.path, file.text or "")[1]
         for at in _tables(file):
             rows = tree.at((*filter(None, (at,)), "rows"))
-            for number in range(1, 1 + min(_MOST, len(rows.children) if rows is not None else 0)):
+            for number in range(1, 1 + min(_MOST_ORIGINS, len(rows.children) if rows is not None else 0)):
                 yield Origin(kind="record", source=file.path, source_at=at, target=CLIPBOARD, number=number)
 
 
@@ -182,8 +183,7 @@ def _relations(result: FileState, sources: Sequence[FileState], named: Collectio
 
 
 def _matches(record: Node, tree: Node, wanted: str, named: Collection[str]) -> Iterator[tuple[str, str, str]]:
-    """Fields equal to `wanted`, each with a name and value that identify its record or one the record refers
-    to."""
+    """Fields equal to `wanted`, with a name and value identifying their record or one it refers to."""
     for child in record.children if len(wanted) >= _SHORTEST else ():
         if child.value is not None and child.value.strip() == wanted:
             for owner in (record, *(item for item in records_of(tree) if refers(record, item))):

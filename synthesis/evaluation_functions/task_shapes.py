@@ -1,6 +1,5 @@
-"""The shape of a subtask's changes: places and types, with sample values of other records. Of the end of a
-performance only what nobody could guess: values that are the same in every performance and contain no
-parameter."""
+"""The shape of a subtask's changes: places and types, with values of other records. Of the end of a
+performance, only what nobody could guess: values common to all performances and without a parameter."""
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence

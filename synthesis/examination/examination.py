@@ -97,8 +97,7 @@ class Mutant:
     conditions: Sequence[Condition]
     """All conditions of the function."""
     flipped: bool = False
-    """Whether the changed conditions give the opposite of their answer on right work, rather than always that
-    answer."""
+    """Whether they give the opposite of their answer on right work, rather than always that answer."""
 
     def alteration(self, parameters: Mapping[str, str]) -> Alteration:
         """How a sandbox alters the answers of a call with `parameters`.

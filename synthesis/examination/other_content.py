@@ -22,9 +22,9 @@ _States = tuple[Evidence, Evidence]
 _Address = tuple[str, ...]
 _Edit = tuple[Node, str | None]
 _MOST_VALUES = 200
-_MOST = 8
-_FEWEST = 2
-_SHORTEST_NAMED, _SHORTEST = 3, 4
+_MOST_CASES = 8
+_FEWEST_RECORDS = 2
+_SHORTEST_PARAMETER, _SHORTEST_VALUE = 3, 4
 _OTHER_CONTENT = "Quite another note, zq7"
 _FIELD = re.compile(r"\{[^{}]*\}")
 _WORD = re.compile(r"[A-Za-z0-9]+")
@@ -56,14 +56,16 @@ def sources_changed_throughout(subject: Subject) -> Iterator[Case]:
     """Right work: for each value and each file that was taken over, the same work when it was different at
     the start."""
     held = (subject.start.clipboard.text or "").strip()
-    if len(held) >= _SHORTEST and any(held in _unix_lines(effect.after) for effect in subject.required):
+    if len(held) >= _SHORTEST_VALUE and any(held in _unix_lines(effect.after) for effect in subject.required):
         description = f"the same was done when the clipboard held {_OTHER_CONTENT!r}"
         start, end = _rewrite(subject, held, _OTHER_CONTENT)
         yield subject.case("second_positive", description, end, start)
     seen: set[tuple[str, str]] = set()
     for origin in subject.origins:
         place = (origin.source, origin.source_at)
-        states = _with_changed_origin(subject, origin) if place not in seen and len(seen) < _MOST else None
+        states = (
+            _with_changed_origin(subject, origin) if place not in seen and len(seen) < _MOST_CASES else None
+        )
         if states is not None:
             seen.add(place)
             description = f"the same was done when {': '.join(filter(None, place))} held something else"
@@ -163,7 +165,7 @@ def _rewrite_state(evidence: Evidence, old: str, new: str, places: Mapping[str, 
         leaves = () if within is None else (node for _, node in within.walk())
         edits: list[_Edit] = [(node, new) for node in leaves if _unix_lines(node.value).strip() == old]
         evidence = (with_edits(evidence, file.path, edits) if edits else None) or evidence
-    return evidence if len(old) < _SHORTEST else _replace_on_screen(evidence, old, new)
+    return evidence if len(old) < _SHORTEST_VALUE else _replace_on_screen(evidence, old, new)
 
 
 def _replace_on_screen(evidence: Evidence, old: str, new: str) -> Evidence:
@@ -184,7 +186,7 @@ def _with_one_record_less(subject: Subject, source: FileState) -> _States | None
         for node in records_of(read(source.path, source.text or "")[1], outermost=True)
         if node.extent is not None
     ]
-    if len(records) < _FEWEST or _named_in(subject, records[-1].content()):
+    if len(records) < _FEWEST_RECORDS or _named_in(subject, records[-1].content()):
         return None
     last, end = records[-1], subject.end
     for path in subject.files:
@@ -208,4 +210,4 @@ def _is_copy(subject: Subject, effect: Effect, record: Node) -> bool:
 def _named_in(subject: Subject, text: str) -> bool:
     """Whether a parameter is in `text`, so that it cannot be different."""
     values = subject.positive.parameters.values()
-    return any(len(value) >= _SHORTEST_NAMED and value in text for value in values)
+    return any(len(value) >= _SHORTEST_PARAMETER and value in text for value in values)

@@ -102,8 +102,7 @@ def _packed_together(subject: Subject) -> list[set[str]]:
 
 
 def _held_at_start(subject: Subject, parameters: Mapping[str, str]) -> bool:
-    """Whether the fields that the work changes already had, for these parameters, their new values at the
-    start."""
+    """Whether, for these parameters, the fields that the work changes had their new values at the start."""
     for effect in subject.required:
         tree = tree_at(subject.start, filled(effect.container_template, parameters))
         if effect.kind != "changed" or tree is None:

@@ -204,7 +204,7 @@ class Subject:
         )
 
     def _is_decisive(self, effect: Effect) -> bool:
-        """Whether it is a value, or a whole, that decides by itself whether the work is right."""
+        """Whether the effect, as a value or as a whole, decides by itself whether the work is right."""
         if effect.kind == "added" and self.is_outermost(effect):
             if is_unreadable(effect):
                 return False
@@ -223,8 +223,7 @@ class Subject:
 def subject_of(
     positive: Trajectory, others: Sequence[Trajectory] = (), instance: BoundSubtask | None = None
 ) -> Subject:
-    """The subject of `positive`, found by comparison with the performances of the same subtask among
-    `others`."""
+    """The subject of `positive`, compared with other performances of the same subtask in `others`."""
     same_subtask = tuple(item for item in others if item.subtask_id == positive.subtask_id)
     performances = performances_of((positive, *same_subtask))
     division = divided((positive, *same_subtask), performances)[0]

@@ -52,9 +52,8 @@ class ExplorationSettings(Record):
     look_at_application: bool = True
     """Whether to start the application and show its first screen to the model."""
     walk_steps: int = Field(default=60, ge=0)
-    """Most actions spent on looking at further screens, breadth first and without keeping changes, before a
-    model is asked; 0 shows it only the first screen. A later exploration of the same version continues from
-    there."""
+    """Most actions for looking at further screens, breadth first and without keeping changes, before a model
+    is asked; 0 shows it only the first screen. A later exploration of the same version continues there."""
     declaration_votes: int = Field(default=3, ge=1)
     """How many independent declarations of a subtask's resources must agree; 1 accepts the first one."""
     declaration_rounds: int = Field(default=8, ge=1)
@@ -75,8 +74,7 @@ class Exploration:
     categories: tuple[ProposedCategory, ...] = ()
     """New resource categories that its proposals use."""
     records: tuple[FoundRecord, ...] = ()
-    """Records that its proposals read and that exist after a reset, although the catalogue does not name
-    them."""
+    """Records that its proposals read and a reset provides, although the catalogue does not name them."""
 
 
 _EMPTY_MEMORY = ExplorationMemory()
@@ -196,8 +194,7 @@ async def _visit(
                 if not budget:
                     return await environment.reset([application]), (), await environment.evidence()
                 walk = Walk(environment, application, budget, list(memory.screens), provenance)
-                first = await walk.go()
-                return first, tuple(walk.found), walk.start
+                return await walk.go(), tuple(walk.found), walk.start
         except EnvironmentFailureError as error:
             if not error.transient or not attempts:
                 raise

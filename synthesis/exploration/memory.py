@@ -78,8 +78,7 @@ class ExplorationMemory:
         )
 
     def repeats_rejection(self, subtask: Subtask) -> Rejection | None:
-        """The earlier rejection that `subtask` would meet again because name, instruction and parameter sets
-        are the same."""
+        """The earlier rejection that `subtask`, unchanged and of the same name, would meet again."""
         own = json.dumps(subtask.available_parameters)
         matches = (
             item

@@ -1,5 +1,4 @@
-"""Whether proposed subtasks and resource categories are well formed, as far as this shows without performing
-them."""
+"""Whether proposed subtasks and resource categories are well formed, without performing anything."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -150,8 +150,7 @@ def never_shown(names: Iterable[str], screens: Sequence[SeenScreen]) -> tuple[st
 
 
 def worth_opening(controls: Sequence[Control]) -> list[Control]:
-    """Controls that may lead to another screen, the likeliest first; only one of those that repeat in several
-    rows."""
+    """Controls that may lead to another screen, the likeliest first; only one of each repeated in rows."""
     chosen: dict[tuple[str, str], Control] = {}
     for control in controls:
         if control.application != ENVIRONMENT and control.control_type in _OPENING_TYPES:

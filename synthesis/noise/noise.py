@@ -161,8 +161,7 @@ async def _record_idle(
     number: int,
     other: Application | None,
 ) -> _Recording:
-    """Watch an application, and open every n-th of its links from the `number`-th, n being the number of
-    recordings."""
+    """Watch an application, and open the links of recording `number`, different ones in each."""
     visit = _Visit(environment, application, other)
     start = await visit.start_anew()
     for distance in (_DOWN, -_DOWN):
@@ -176,7 +175,7 @@ async def _record_idle(
             waited += seconds
     end = await environment.evidence()
     looks = await visit.open_links(lambda names: _sample(names[number :: settings.recordings]))
-    start, end = (_restricted(state, visit.other, own=False) for state in (start, end))
+    start, end = (_filter_files(state, visit.other, own=False) for state in (start, end))
     return _Recording(start, end, looks)
 
 
@@ -269,11 +268,11 @@ class _Visit:
             await self.first_page()
             self._remember_first_page()
             return None
-        asks = any(item.focused and item.control_type == "Edit" for item in page.controls)
-        if asks or page.url.rstrip("#") == self._first.rstrip("#"):
+        asks_for_input = any(item.focused and item.control_type == "Edit" for item in page.controls)
+        if asks_for_input or page.url.rstrip("#") == self._first.rstrip("#"):
             return None
         after = await self._environment.evidence()
-        own = (_restricted(state, self._application, own=True) for state in (before, after))
+        own = (_filter_files(state, self._application, own=True) for state in (before, after))
         return _OpenedPage(places_of(*own), page.url, _shown_texts(page))
 
 
@@ -282,7 +281,7 @@ def _is_link(control: Control) -> bool:
 
 
 def _sample(names: Sequence[str]) -> tuple[str, ...]:
-    """At most as many names as links are opened, spread evenly."""
+    """At most `_LINKS` names, spread evenly."""
     return tuple(dict.fromkeys(names[index * len(names) // _LINKS] for index in range(_LINKS) if names))
 
 
@@ -292,7 +291,7 @@ def _shown_texts(screen: Observation) -> Counter[str]:
     return Counter(_NUMBER.sub("0", text) for text in texts)
 
 
-def _restricted(evidence: Evidence, application: Application | None, *, own: bool) -> Evidence:
+def _filter_files(evidence: Evidence, application: Application | None, *, own: bool) -> Evidence:
     """The evidence with only the application's own files, or without them."""
 
     def is_included(path: str) -> bool:

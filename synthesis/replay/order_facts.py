@@ -57,8 +57,7 @@ def facts_of(task: Task, replay: Replay) -> Iterator[OrderFact]:
 
 
 def failed_prefix(task: Task, replay: Replay) -> Pair | tuple[str, ...]:
-    """The subtasks that `replay` performed, up to the one that failed; empty if that says nothing about the
-    order."""
+    """Subtasks performed up to the failing one; empty if that says nothing about their order."""
     if replay.success or replay.invalid or not replay.subtasks:
         return ()
     if _is_unrelated_to_order(replay.subtasks[-1].message):

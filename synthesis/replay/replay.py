@@ -47,11 +47,10 @@ class ReplaySettings(Record):
     pairs: bool = False
     """Whether verification also performs pairs of subtasks that may disturb each other, in both orders."""
     actions: int = Field(default=0, ge=0)
-    """Number of recorded actions of a run after which no further replay of components is started, with eight
-    added for each application opened; 0 means no limit. Actions are counted rather than time, so a slow
-    machine makes much the same dataset. If they do not suffice for all components, those of most tasks are
-    performed first. Tasks whose components have not been performed by then are kept and marked as not
-    covered."""
+    """Recorded actions of a run after which no further replay of components is started, with eight added for
+    each application opened; 0 means no limit. They are counted and not timed, so a slow machine makes much
+    the same dataset. If they do not suffice for all components, those of most tasks are performed first.
+    Tasks whose components have not been performed by then are kept and marked as not covered."""
     rounds: int = Field(default=3, ge=1)
     """How often, at most, tasks are composed and their components performed: after the first round, to
     replace tasks that replays rejected."""

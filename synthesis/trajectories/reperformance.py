@@ -177,8 +177,7 @@ def _is_plain(action: Action) -> bool:
 
 
 def _neighbour(right: Control, controls: Sequence[Control]) -> Control | None:
-    """The nearest other field or menu of the menu bar, which could be mistaken for `right`; clicking it is
-    harmless."""
+    """The nearest other field, or menu of the bar, to mistake for `right`; clicking it is harmless."""
     in_bar = right.control_type == _MENU and right.parent_type == _MENU_BAR
     if not in_bar and right.control_type != _FIELD:
         return None

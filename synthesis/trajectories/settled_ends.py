@@ -1,9 +1,8 @@
-"""Whether a performance ends where its instruction does: no question waits for an answer that did not wait at
-the start (section 3), and no control that the instruction ends with was overlooked.
+"""Whether a performance ends where its instruction does: nothing waits for an answer that did not at the
+start (section 3), and no control that the instruction ends with was overlooked.
 
-A function written from a performance that stopped before an open question refuses every performance that
-answered it. Performances that stop early at the same place agree with each other: they are doubted once,
-which rejects nothing.
+A function written from a performance that stopped at an open question refuses all that answered it.
+Performances that stop early at one place agree with each other: they are doubted once, which rejects nothing.
 """
 
 import re
@@ -117,8 +116,7 @@ def _describe_container(kind: str, title: str, texts: list[str]) -> str:
 
 
 def overlooked(trajectory: Trajectory) -> tuple[str, ...]:
-    """Texts of buttons on the screen that the instruction's last clause begins with, if none of them was
-    used."""
+    """Texts of buttons shown that the instruction's last clause begins with, if none of them was used."""
     wanted = last_clause_head(trajectory.instruction)
     if any(step.target is not None and fold_label(step.target.text) == wanted for step in trajectory.steps):
         return ()

@@ -45,8 +45,7 @@ def made_files(instances: Sequence[BoundSubtask]) -> frozenset[str]:
 
 
 def fixtures_laid(applications: Iterable[Application], without: Collection[str] = ()) -> dict[str, str]:
-    """Hashes of the text files that a reset writes, by path; those in `without`, and below them, are not
-    written."""
+    """Hashes of the text files that a reset writes, by path, except those in `without` and below them."""
     laid: dict[str, str] = {}
     for application in applications:
         for fixture in application.fixtures:

@@ -98,7 +98,7 @@ class TrajectorySettings(Record):
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """What an actor is told about one performance before it begins, however it is called."""
+    """What an actor of any kind is told about one performance before it begins."""
 
     item_id: str
     """Id of what is performed, to account for model calls."""

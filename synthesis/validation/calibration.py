@@ -104,8 +104,7 @@ class _Clause:
 def spoil(
     instruction: str, task: Task, kind: SpoilKind, others: Sequence[Task], random: Random
 ) -> str | None:
-    """The instruction with one fault, made with values and subtasks of `others`; None if there is no place
-    for it."""
+    """The instruction with one fault, using values and subtasks of `others`; None if there is no place."""
     # These are generators; only the one for `kind` runs.
     methods: dict[SpoilKind, Iterator[str]] = {
         "left_out": _leave_out(instruction, task),
