@@ -130,7 +130,7 @@ class CrossVerifier(FunctionWriting):
         raise SubtaskFailedError("not_verified", f"no evaluation function was accepted: {last}")
 
     def _discard_unclean(self, work: Work, trajectories: Sequence[Trajectory]) -> str:
-        """Discard performances that changed more than the work and tell the actor; the changes in words.
+        """Discard performances that changed too much, tell the actor, and return the changes in words.
 
         Accepted work must be clean, because functions do not look for other changes.
         """

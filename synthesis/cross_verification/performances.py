@@ -70,7 +70,7 @@ class Performance:
     """Its number among the performances of the instance."""
     feedback: tuple[str, ...]
     another_way: bool
-    recording: Trajectory | None = None
+    original: Trajectory | None = None
     """A trajectory to repeat exactly, without asking a model."""
 
     async def do(self, stage: Scene) -> Trajectory:
@@ -85,7 +85,7 @@ class Performance:
             attempt=self.attempt,
             feedback=self.feedback,
             another_way=self.another_way,
-            recording=self.recording,
+            original=self.original,
             picture=stage.picture,
             provenance=stage.provenance,
         )
@@ -182,7 +182,7 @@ class Performances:
     async def agreed(
         self, instances: list[BoundSubtask], setups: Mapping[str, SetupTrajectory], most_attempts: int
     ) -> list[Trajectory]:
-        """One trajectory per instance that all agree, performing until there are such, else an empty list.
+        """One trajectory per instance, all in agreement, performing as often as needed; else an empty list.
 
         A single instance is performed twice: agreement takes two. Performances that agree but all omit a
         control that the instruction ends with are doubted once, and performed again. If one of them took
@@ -233,7 +233,7 @@ class Performances:
             return []
         performed = [item for item in self.usable if item.instance_id == first.instance_id]
         if len(performed) == 1 and self.attempts[first.instance_id] < most_attempts:
-            self.recorded.append(await self._perform(instances[0], setups, recording=first))
+            self.recorded.append(await self._perform(instances[0], setups, original=first))
         matching = self.agreeing_with([first])
         return [item for item in matching if item.instance_id == first.instance_id][:1]
 
@@ -295,13 +295,13 @@ class Performances:
         setups: Mapping[str, SetupTrajectory],
         *,
         another_way: bool = False,
-        recording: Trajectory | None = None,
+        original: Trajectory | None = None,
     ) -> Trajectory:
         stage, name = self.stage, instance.instance_id
         attempt = self.attempts[name] + stage.tried.performances.get(name, 0)
         self.attempts[name] += 1
         feedback = tuple(self.feedback.get(name, ()))
-        wanted = Performance(instance, setups[name], attempt, feedback, another_way, recording)
+        wanted = Performance(instance, setups[name], attempt, feedback, another_way, original)
         trajectory = await (stage.delegate(wanted) if stage.delegate else wanted.do(stage))
         if trajectory.termination != "finished":
             message = f"ended with {trajectory.termination}: {trajectory.message}"

@@ -18,7 +18,7 @@ _Path = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Look:
-    """A link that was opened, and opened again where that changed something."""
+    """A link that was opened, and opened again if that changed something."""
 
     link: str
     first: frozenset[NoisePlace]

@@ -55,8 +55,8 @@ class ReplaySettings(Record):
     """How often, at most, tasks are composed and their components performed: after the first round, to
     replace tasks that replays rejected."""
     covered_only: bool = False
-    """Whether tasks that are not covered when the actions are used up wait instead of being kept: they get no
-    instruction, no export takes them, and a later run continues with them."""
+    """Whether tasks that are not covered when the actions are used up wait instead of being kept: they have
+    no instruction yet, no export takes them, and a later run continues with them."""
     slip_share: float = Field(default=0.0, ge=0, le=1)
     """Share of the replays in which the player makes one harmless mistake, notices it and takes it back. Its
     steps are marked; an order that fails with a slip is performed again without it."""

@@ -217,11 +217,11 @@ async def perform_subtask(
     attempt: int = 0,
     feedback: Sequence[str] = (),
     another_way: bool = False,
-    recording: Trajectory | None = None,
+    original: Trajectory | None = None,
     picture: Picture = plain_picture,
     provenance: Provenance,
 ) -> Trajectory:
-    """Perform `instance` once in a fresh environment, after `setup`, by the actor or as in `recording`.
+    """Perform `instance` once in a fresh environment, after `setup`, by the actor or as in `original`.
 
     Always returns a trajectory; its termination says whether the environment failed or the start lacked what
     the subtask reads. Where another try may help, the performance is started again.
@@ -240,8 +240,8 @@ async def perform_subtask(
     briefing = Briefing(instance.instance_id, application, settings.step_limit, attempt, tuple(feedback))
     for _ in range(_MOST_STARTS):
         failures: list[EnvironmentFailureError] = []
-        if recording is not None:
-            agent: Agent = RecordedAgent(recording)
+        if original is not None:
+            agent: Agent = RecordedAgent(original)
         else:
             agent = actor(models, briefing, settings, picture, another_way=another_way)
         async with environments.lease(platform_of(opened), [item.name for item in opened]) as environment:

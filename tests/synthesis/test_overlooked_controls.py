@@ -69,7 +69,7 @@ class Scripted(Performances):
         setups: Mapping[str, SetupTrajectory],
         *,
         another_way: bool = False,
-        recording: Trajectory | None = None,
+        original: Trajectory | None = None,
     ) -> Trajectory:
         attempt = self.attempts[instance.instance_id]
         self.attempts[instance.instance_id] += 1
