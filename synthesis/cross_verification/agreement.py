@@ -25,7 +25,7 @@ from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 _SHORTEST_MEANINGFUL = 3
 _SHOWN_DIFFERENCES = 3
-_NOTHING = ("", "null", None)
+_EMPTY_VALUES = ("", "null", None)
 T = TypeVar("T")
 Result = frozenset[tuple[str, ...]]
 """The places that a performance changed, and how."""
@@ -98,11 +98,11 @@ def results(trajectories: Sequence[Trajectory]) -> dict[str, Result]:
     }
     found = {name: (places - incidental) or places for name, places in changed.items()}
     grouped = by_instance(trajectories, (found[item.trajectory_id] for item in trajectories))
-    steady = len(grouped) > 1 and all(len(own) > 1 and len(set(own)) == 1 for own in grouped.values())
-    common = frozenset.intersection(*found.values()) if steady else Result()
+    consistent = len(grouped) > 1 and all(len(own) > 1 and len(set(own)) == 1 for own in grouped.values())
+    common = frozenset.intersection(*found.values()) if consistent else Result()
     varying = Result().union(*found.values()) - common
-    inside = all(place[1].startswith(f"{APPLICATIONS_FOLDER}/") and place[3:] for place in varying)
-    if not common or not varying or not inside or not _name_all_parameters(trajectories):
+    internal = all(place[1].startswith(f"{APPLICATIONS_FOLDER}/") and place[3:] for place in varying)
+    if not common or not varying or not internal or not _name_all_parameters(trajectories):
         return found
     return dict.fromkeys(found, common)
 
@@ -222,7 +222,7 @@ def _removed_names(found: Sequence[Effect]) -> set[str]:
 
 def _is_loose_end(effect: Effect, removed: set[str]) -> bool:
     """Whether it is only the loss of a reference to something that was removed."""
-    emptied = effect.kind == "removed" or (effect.kind == "changed" and effect.after in _NOTHING)
+    emptied = effect.kind == "removed" or (effect.kind == "changed" and effect.after in _EMPTY_VALUES)
     return emptied and bool(effect.address) and effect.before in removed
 
 

@@ -72,7 +72,7 @@ def _candidates(target: str, start: Evidence, end: Evidence, named: Collection[s
     yield from _drawings(result, files, new=new)
     yield from _pictures(result, start)
     yield from _concatenations(result, start, named)
-    yield from _restated(result, [file for file in files if file.path in named])
+    yield from _restatements(result, [file for file in files if file.path in named])
     if new or copied:
         yield from _relations(result, files, named)
     if copied:
@@ -90,7 +90,7 @@ def _sources(start: Evidence, target: str) -> Iterator[FileState]:
             yield file
 
 
-def _restated(result: FileState, sources: Sequence[FileState]) -> Iterator[Origin]:
+def _restatements(result: FileState, sources: Sequence[FileState]) -> Iterator[Origin]:
     """Documents and tables whose content the target may repeat in another layout."""
     for source in sources:
         is_table = result.path == CLIPBOARD and read(source.path, source.text or "")[0] == "delimited"

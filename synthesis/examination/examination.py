@@ -78,7 +78,7 @@ def conditions(evaluation: Evaluation, parameters: Mapping[str, str]) -> tuple[C
     """The unique conditions that a function asked on right work, in order."""
     found: dict[object, Condition] = {}
     for index, call in enumerate(evaluation.calls):
-        condition = Condition(call.check, _templated(call.arguments, parameters), index, call.answer)
+        condition = Condition(call.check, _as_templates(call.arguments, parameters), index, call.answer)
         found.setdefault(condition.key, condition)
     return tuple(found.values())[:MOST_CONDITIONS]
 
@@ -110,7 +110,7 @@ class Mutant:
         known = {item.key for item in self.conditions}
 
         def alter(index: int, check: Check, arguments: dict[str, str], answer: Answer) -> Answer:
-            key = (check.name, _templated(arguments, parameters))
+            key = (check.name, _as_templates(arguments, parameters))
             found = by_key.get(key)
             if found is None and key not in known:
                 found = by_index.get(index)
@@ -124,7 +124,7 @@ class Mutant:
         return alter
 
 
-def _templated(arguments: Mapping[str, str], parameters: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+def _as_templates(arguments: Mapping[str, str], parameters: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple((name, templated(text[:LONGEST_RECORDED], parameters)) for name, text in arguments.items())
 
 

@@ -84,14 +84,14 @@ def _unix_lines(text: str | None) -> str:
 def _change_source(start: Evidence, end: Evidence, place: str, target: str) -> _States:
     """Start and end with other content at `place`; at the end only if it is unchanged there."""
     file, content = start.file(place), text_at(start, place)
-    text = altered(content or "") if place == CLIPBOARD else None if file is None else _altered_file(file)
+    text = altered(content or "") if place == CLIPBOARD else None if file is None else _alter_file(file)
     if text is None:
         return start, end
-    kept = place != target and text_at(end, place) == content
-    return with_text(start, place, text), with_text(end, place, text) if kept else end
+    unchanged = place != target and text_at(end, place) == content
+    return with_text(start, place, text), with_text(end, place, text) if unchanged else end
 
 
-def _altered_file(file: FileState) -> str | None:
+def _alter_file(file: FileState) -> str | None:
     """The text of a file without its last record, and with other values in all others, or in the longest if
     there are very many."""
     if not file.text or file.truncated:
@@ -134,7 +134,7 @@ def _with_changed_origin(subject: Subject, origin: Origin) -> _States | None:
         new = None if has_phrase(old, subject.positive.instruction) else altered(old)
     elif origin.kind == "whole":
         places = {origin.target: (), origin.source: ()}
-        new = _altered_file(source)
+        new = _alter_file(source)
     if new is None or not old.strip() or _named_in(subject, old):
         return None
     states = _rewrite(subject, old, new, places)
@@ -196,15 +196,16 @@ def _with_one_record_less(subject: Subject, source: FileState) -> _States | None
     rest = rewritten(source.path, source.text or "", [(last, None)])
     if end is subject.end or rest is None:
         return None
-    kept = text_at(end, source.path) == source.text
-    return with_text(subject.start, source.path, rest), with_text(end, source.path, rest) if kept else end
+    if text_at(end, source.path) == source.text:
+        end = with_text(end, source.path, rest)
+    return with_text(subject.start, source.path, rest), end
 
 
 def _is_copy(subject: Subject, effect: Effect, record: Node) -> bool:
     change = change_of(subject.start, subject.end, effect) if effect.address else None
-    made = change.after if change is not None else None
+    copy = change.after if change is not None else None
     values = {node.value for _, node in record.walk()}
-    return made is not None and bool(made.children) and values <= {node.value for _, node in made.walk()}
+    return copy is not None and bool(copy.children) and values <= {node.value for _, node in copy.walk()}
 
 
 def _named_in(subject: Subject, text: str) -> bool:

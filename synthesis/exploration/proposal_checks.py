@@ -162,7 +162,7 @@ def _refuse_repetition(
 ) -> None:
     for other in known:
         templates = other.instruction_template, proposal.instruction_template
-        if len({_normalised(template, categories) for template in templates}) == 1:
+        if len({_normalise(template, categories) for template in templates}) == 1:
             raise _RefusedError("duplicate", f"says the same as {other.subtask_id}.")
 
 
@@ -203,7 +203,7 @@ def _check_value(
                 )
 
 
-def _normalised(template: str, categories: Mapping[str, ResourceCategory]) -> str:
+def _normalise(template: str, categories: Mapping[str, ResourceCategory]) -> str:
     """The template without case, spaces and names of parameters that are not categories."""
 
     def replace_name(match: re.Match[str]) -> str:

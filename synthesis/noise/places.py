@@ -121,14 +121,14 @@ def _merge_folders(places: set[NoisePlace]) -> set[NoisePlace]:
         if patterns[pattern, place.kind] > 1
     }
 
-    def generalised(place: NoisePlace) -> NoisePlace:
+    def generalise(place: NoisePlace) -> NoisePlace:
         around = place.container.rpartition("/")[0]
         if place.area == "directory":
             return _with_container(place, pattern_of.get(place.container, place.container))
         in_folder = place.area == "file" and not place.address and around in pattern_of
         return _with_container(place, f"{pattern_of[around]}/{ANY}") if in_folder else place
 
-    return set(map(generalised, places))
+    return set(map(generalise, places))
 
 
 def _with_any_part(path: str) -> list[str]:

@@ -41,8 +41,8 @@ def facts_of(task: Task, replay: Replay) -> Iterator[OrderFact]:
     for position, outcome in enumerate(replay.subtasks):
         node = nodes[outcome.instance_id]
         before = last.get(node.application)
-        judged = not _is_unrelated_to_order(outcome.message) or outcome.message.startswith(_RESTART_FAILED)
-        if before is not None and (outcome.success or judged):
+        is_judged = not _is_unrelated_to_order(outcome.message) or outcome.message.startswith(_RESTART_FAILED)
+        if before is not None and (outcome.success or is_judged):
             yield OrderFact(
                 fact_id=f"{replay.replay_id}/{position}",
                 application=node.application,
@@ -69,12 +69,12 @@ def failed_prefix(task: Task, replay: Replay) -> Pair | tuple[str, ...]:
 def without_prefixes(task: Task, prefixes: Collection[tuple[str, ...]]) -> Task | None:
     """The task without the orders that begin with one of `prefixes`; None if no order is left."""
     names = {node.instance_id: node.subtask_id for node in task.graph.nodes}
-    kept = [
+    remaining = [
         order
         for order in task.successful_orders
         if not any(tuple(names[name] for name in order[: len(prefix)]) == prefix for prefix in prefixes)
     ]
-    return with_orders(task, kept) if kept else None
+    return with_orders(task, remaining) if remaining else None
 
 
 def with_orders(task: Task, kept: Sequence[tuple[str, ...]]) -> Task:
@@ -115,9 +115,9 @@ def without_clashes(task: Task, known: Collection[Pair]) -> Task | Pair:
     nodes = {node.instance_id: node for node in task.graph.nodes}
     orders = task.successful_orders
     faults = [_clash([nodes[name] for name in order], known) for order in orders]
-    kept = [order for order, fault in zip(orders, faults, strict=True) if fault is None]
-    at_fault = faults[-1] if faults and not kept else None
-    return with_orders(task, kept) if at_fault is None else at_fault
+    remaining = [order for order, fault in zip(orders, faults, strict=True) if fault is None]
+    at_fault = faults[-1] if faults and not remaining else None
+    return with_orders(task, remaining) if at_fault is None else at_fault
 
 
 def _clash(order: Sequence[BoundSubtask], known: Collection[Pair]) -> Pair | None:

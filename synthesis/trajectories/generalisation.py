@@ -30,7 +30,7 @@ def performed_with(trajectories: Sequence[Trajectory], instance: BoundSubtask) -
     for one, other in combinations(trajectories, 2):
         if one.parameters == other.parameters:
             continue
-        steps = _generalised(one, other, instance.parameters)
+        steps = _generalise(one, other, instance.parameters)
         if steps is not None:
             return one.model_copy(
                 update={
@@ -45,7 +45,7 @@ def performed_with(trajectories: Sequence[Trajectory], instance: BoundSubtask) -
     return None
 
 
-def _generalised(
+def _generalise(
     one: Trajectory, other: Trajectory, parameters: Mapping[str, str]
 ) -> tuple[TrajectoryStep, ...] | None:
     filler = _Filler(one.parameters, other.parameters, parameters)

@@ -37,23 +37,23 @@ class SetupTrajectory:
 
 def made_files(instances: Sequence[BoundSubtask]) -> frozenset[str]:
     """Paths that `instances` write without reading them first: a run starts without these fixtures."""
-    made: set[str] = set()
+    paths: set[str] = set()
     for instance in instances:
         read = {item.value for item in instance.inputs if item.kind is ResourceKind.FILE}
-        made |= {item.value for item in instance.outputs if item.kind is ResourceKind.FILE} - read
-    return frozenset(made)
+        paths |= {item.value for item in instance.outputs if item.kind is ResourceKind.FILE} - read
+    return frozenset(paths)
 
 
 def fixtures_laid(applications: Iterable[Application], without: Collection[str] = ()) -> dict[str, str]:
     """Hashes of the text files that a reset writes, by path, except those in `without` and below them."""
-    laid: dict[str, str] = {}
+    hashes: dict[str, str] = {}
     for application in applications:
         for fixture in application.fixtures:
             if fixture.content and not is_left_out(fixture.value, without):
                 content = content_of(fixture.content, application)
                 if _is_text(content):
-                    laid[fixture.value] = hashlib.sha256(content).hexdigest()
-    return laid
+                    hashes[fixture.value] = hashlib.sha256(content).hexdigest()
+    return hashes
 
 
 def _is_text(content: bytes) -> bool:
@@ -172,10 +172,10 @@ def since(evidence: Evidence, steps: int, inputs: int) -> Evidence:
 
 def first_needs(nodes: Sequence[BoundSubtask]) -> list[Resource]:
     """What must exist at the start: everything that some of `nodes` read and none of them provides."""
-    made = [output for node in nodes for output in node.outputs]
+    provided = [output for node in nodes for output in node.outputs]
     return [
         needed
         for node in nodes
         for needed in node.inputs
-        if not any(provides(output, needed) for output in made)
+        if not any(provides(output, needed) for output in provided)
     ]

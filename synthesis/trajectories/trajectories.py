@@ -236,7 +236,7 @@ async def perform_subtask(
         item.value for performed, _ in setup.performed for item in (*performed.outputs, *performed.consumed)
     }
     opened = [application, *(applications[name] for name in setup.applications)]
-    laid = fixtures_laid(opened, without | touched)
+    fixture_hashes = fixtures_laid(opened, without | touched)
     briefing = Briefing(instance.instance_id, application, settings.step_limit, attempt, tuple(feedback))
     for _ in range(_MOST_STARTS):
         failures: list[EnvironmentFailureError] = []
@@ -256,7 +256,7 @@ async def perform_subtask(
                 applications=[application],
                 step_limit=settings.step_limit,
                 without=without,
-                check_start=lambda evidence: missing_at_start(instance.inputs, evidence, laid),
+                check_start=lambda evidence: missing_at_start(instance.inputs, evidence, fixture_hashes),
                 attempt=attempt,
                 provenance=provenance.model_copy(update={"stage": STAGE}),
                 on_failure=failures.append,

@@ -97,28 +97,28 @@ async def validate_task(
                 task, titles, models=models, previous=previous, feedback=feedback, attempt=number - 1
             )
             previous = written.instruction
-            judged = await judge_instruction(
+            judgement = await judge_instruction(
                 task, written, titles, models=models, number=number, provenance=provenance
             )
         except CallFailedError as error:
             return ValidatedTask(
                 task, tuple(rounds), _rejection(task, "no_usable_reply", str(error), provenance)
             )
-        rounds.append(judged)
-        if judged.accepted:
+        rounds.append(judgement)
+        if judgement.accepted:
             update = {
                 "instruction": written.instruction,
                 "intent": written.goal,
                 "low_level_instructions": tuple(node.instruction for node in in_order(task)),
-                "permuted_instructions": await _permuted(task, titles, models, settings, rounds, provenance),
+                "permuted_instructions": await _permute(task, titles, models, settings, rounds, provenance),
             }
             return ValidatedTask(task.model_copy(update=update), tuple(rounds), None)
-        feedback = _feedback(task, judged)
+        feedback = _feedback(task, judgement)
     reason = _reason(rounds[-1])
     return ValidatedTask(task, tuple(rounds), _rejection(task, reason, "; ".join(feedback), provenance))
 
 
-async def _permuted(
+async def _permute(
     task: Task,
     titles: Mapping[str, str],
     models: Models,
@@ -133,13 +133,13 @@ async def _permuted(
         for attempt in range(settings.rounds):
             try:
                 written = await write_instruction(task, titles, models=models, attempt=attempt, order=order)
-                judged = await judge_instruction(
+                judgement = await judge_instruction(
                     task, written, titles, models=models, number=len(rounds) + 1, provenance=provenance
                 )
             except CallFailedError:
                 break
-            rounds.append(judged)
-            if judged.accepted:
+            rounds.append(judgement)
+            if judgement.accepted:
                 accepted.append(written.instruction)
                 break
     return tuple(accepted)
@@ -250,17 +250,17 @@ def closure(pairs: Iterable[Pair]) -> set[Pair]:
     return set(networkx.transitive_closure(networkx.DiGraph(list(pairs))).edges)
 
 
-def _feedback(task: Task, judged: Validation) -> tuple[str, ...]:
+def _feedback(task: Task, judgement: Validation) -> tuple[str, ...]:
     names = {node.instance_id: f"“{node.instruction}”" for node in task.graph.nodes}
     missing, extra, reversed_pairs = (
         [(names[first], names[second]) for first, second in pairs]
-        for pairs in (judged.missing, judged.extra, judged.reversed)
+        for pairs in (judgement.missing, judgement.extra, judgement.reversed)
     )
     return (
-        *judged.literal_problems,
-        *(f"the goal “{judged.goal}”: {problem}" for problem in judged.goal_problems),
-        *(f"it does not ask for {names[name]} with these values" for name in judged.not_asked_for),
-        *(f"it asks for “{words}”, which is none of the tasks" for words in judged.not_listed),
+        *judgement.literal_problems,
+        *(f"the goal “{judgement.goal}”: {problem}" for problem in judgement.goal_problems),
+        *(f"it does not ask for {names[name]} with these values" for name in judgement.not_asked_for),
+        *(f"it asks for “{words}”, which is none of the tasks" for words in judgement.not_listed),
         *(f"a reader cannot tell that {two} needs the result of {one}" for one, two in missing),
         *(f"it sounds as if {two} needed the result of {one}, which it does not" for one, two in extra),
         *(
