@@ -52,9 +52,8 @@ def origins(
     found = [item for item in candidates if _holds(item, end_scene) and not _holds(item, start_scene)]
     explained = {item.target for item in found if item.kind in ("whole", "joined") and item.source in named}
     known = {CLIPBOARD, *named}
-    return tuple(item for item in found if item.target not in explained or item.source in known)[
-        :_MOST_ORIGINS
-    ]
+    kept = [item for item in found if item.target not in explained or item.source in known]
+    return tuple(kept[:_MOST_ORIGINS])
 
 
 def _candidates(target: str, start: Evidence, end: Evidence, named: Collection[str]) -> Iterator[Origin]:

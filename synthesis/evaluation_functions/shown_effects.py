@@ -85,11 +85,9 @@ def _own_texts(evidence: Evidence) -> Iterator[str]:
                     yield text.strip()
 
 
-def _changed_controls(
-    start: Evidence, end: Evidence, value_of: Callable[[Control], T | None]
-) -> dict[str, T]:
-    before = {(control.text, value_of(control)) for control in start.controls}
-    current = ((control.text, value_of(control)) for control in end.controls if control.text)
+def _changed_controls(start: Evidence, end: Evidence, getter: Callable[[Control], T | None]) -> dict[str, T]:
+    before = {(control.text, getter(control)) for control in start.controls}
+    current = ((control.text, getter(control)) for control in end.controls if control.text)
     return {name: value for name, value in current if value is not None and (name, value) not in before}
 
 
@@ -143,11 +141,9 @@ def _extended_texts(start: Evidence, end: Evidence, containers: Sequence[str]) -
         elif form != DATABASE:
             tree_before = read(path, before.text)[1]
             for address, node in tree.walk():
-                older = tree_before.at(address) if address else None
-                if older is not None and all(
-                    item.value is not None or is_lines(item) for item in (older, node)
-                ):
-                    yield from _appended(path, "/".join(address), text_of(older), text_of(node))
+                old = tree_before.at(address) if address else None
+                if old is not None and all(item.value is not None or is_lines(item) for item in (old, node)):
+                    yield from _appended(path, "/".join(address), text_of(old), text_of(node))
 
 
 def _appended(path: str, field: str, before: str, after: str) -> Iterator[ExtendedText]:

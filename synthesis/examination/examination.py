@@ -200,9 +200,7 @@ def examine(
     unguarded = [item for item in by_family["undone_change"] if not item.is_correct and not item.excused]
     called = conditions(first, positive.parameters)
     examined = called if first.passed else ()
-    survived = sum(
-        not examiner.notices(Mutant([item], called, flipped=True), judgements) for item in examined
-    )
+    survived = sum(not examiner.notices(Mutant([one], called, flipped=True), judgements) for one in examined)
     idle = _idle_conditions(examiner, examined, judgements)
     return FunctionQuality(
         passes_positive=first.passed,

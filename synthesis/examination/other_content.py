@@ -63,9 +63,7 @@ def sources_changed_throughout(subject: Subject) -> Iterator[Case]:
     seen: set[tuple[str, str]] = set()
     for origin in subject.origins:
         place = (origin.source, origin.source_at)
-        states = (
-            _with_changed_origin(subject, origin) if place not in seen and len(seen) < _MOST_CASES else None
-        )
+        states = _change_origin(subject, origin) if place not in seen and len(seen) < _MOST_CASES else None
         if states is not None:
             seen.add(place)
             description = f"the same was done when {': '.join(filter(None, place))} held something else"
@@ -120,7 +118,7 @@ def _applicable(path: str, text: str, edits: Sequence[_Edit]) -> Sequence[_Edit]
     return [*_applicable(path, text, edits[:half]), *_applicable(path, text, edits[half:])] if half else []
 
 
-def _with_changed_origin(subject: Subject, origin: Origin) -> _States | None:
+def _change_origin(subject: Subject, origin: Origin) -> _States | None:
     source = subject.start.file(origin.source)
     if source is None or not source.text or source.truncated:
         return None

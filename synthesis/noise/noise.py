@@ -105,13 +105,11 @@ def noise_id(entries: Sequence[Application]) -> str:
 
 def is_measured(entries: Sequence[Application], measured: Iterable[ApplicationNoise]) -> bool:
     """Whether this version was measured, with the current method, in the worlds of these entries."""
-    known = _current_measurements(entries[0], measured)
+    known = _measurements(entries[0], measured)
     return {item.world for item in entries} <= {world for item in known for world in item.world.split(",")}
 
 
-def _current_measurements(
-    application: Application, measured: Iterable[ApplicationNoise]
-) -> list[ApplicationNoise]:
+def _measurements(application: Application, measured: Iterable[ApplicationNoise]) -> list[ApplicationNoise]:
     key = application.name, application.version
     current = filter(_uses_current_method, measured)
     return [item for item in current if (item.application, item.version) == key]
@@ -142,7 +140,7 @@ def keep(installed: Path, measured: Iterable[ApplicationNoise]) -> None:
 
 def with_noise(application: Application, measured: Iterable[ApplicationNoise]) -> Application:
     """The application with the measured noise of its version, in any world and with the current method."""
-    places = [place for item in _current_measurements(application, measured) for place in item.places]
+    places = [place for item in _measurements(application, measured) for place in item.places]
     return application.model_copy(update={"noise": tuple(dict.fromkeys(places))})
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import chain, takewhile
 
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.noise import Noise
@@ -28,7 +28,7 @@ class Look:
 def places_of(before: Evidence, after: Evidence) -> frozenset[NoisePlace]:
     """The places where something was added or changed in between."""
     return frozenset(
-        _with_container(_place(effect), steady_path(effect.container))
+        _relocate(_place(effect), steady_path(effect.container))
         for effect in _lasting_effects(before, after)
         if effect.kind != "removed"
     )
@@ -44,11 +44,7 @@ def noise_places(recordings: Sequence[tuple[Evidence, Evidence]]) -> tuple[Noise
     """
     found = [[_place(effect) for effect in _lasting_effects(*recording)] for recording in recordings]
     patterns = _path_patterns([{place.container for place in places} for places in found])
-    places = {
-        _with_container(place, patterns.get(place.container, place.container))
-        for places in found
-        for place in places
-    }
+    places = {_relocate(place, patterns.get(place.container, place.container)) for place in chain(*found)}
     return _sorted(_outermost(_merge_folders(_merge_records(places))))
 
 
@@ -124,9 +120,9 @@ def _merge_folders(places: set[NoisePlace]) -> set[NoisePlace]:
     def generalise(place: NoisePlace) -> NoisePlace:
         around = place.container.rpartition("/")[0]
         if place.area == "directory":
-            return _with_container(place, pattern_of.get(place.container, place.container))
+            return _relocate(place, pattern_of.get(place.container, place.container))
         in_folder = place.area == "file" and not place.address and around in pattern_of
-        return _with_container(place, f"{pattern_of[around]}/{ANY}") if in_folder else place
+        return _relocate(place, f"{pattern_of[around]}/{ANY}") if in_folder else place
 
     return set(map(generalise, places))
 
@@ -136,7 +132,7 @@ def _with_any_part(path: str) -> list[str]:
     return ["/".join((*parts[:index], ANY, *parts[index + 1 :])) for index in range(len(parts))]
 
 
-def _with_container(place: NoisePlace, container: str) -> NoisePlace:
+def _relocate(place: NoisePlace, container: str) -> NoisePlace:
     return place.model_copy(update={"container": container})
 
 
