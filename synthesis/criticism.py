@@ -1,4 +1,4 @@
-"""Criticism: a model that had no part in making tasks scores some of them (docs/quality.md)."""
+"""Criticism: a model that took no part in making tasks scores some of them (docs/quality.md)."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -17,11 +17,11 @@ from taskloom.taskgraph.records.task import Rejection, Task
 
 STAGE = "criticism"
 _FEWEST_TASKS = 10
-"""Fewer scored tasks say nothing of a dataset."""
+"""Fewer scored tasks say nothing about a dataset."""
 
 
 class CriticSettings(Record):
-    """Settings of the critic; without a model for this role there is none."""
+    """Settings of the critic; there is none without a model for this role."""
 
     share: float = Field(default=0.1, ge=0, le=1)
     """Share of the validated tasks that the critic scores."""
@@ -31,13 +31,13 @@ class CriticSettings(Record):
         default_factory=dict
     )
     """Mean score that a run's tasks must reach, by question, for a dataset version to be published: `{sense:
-    3.5}`. It counts from ten scored tasks on."""
+    3.5}`. It applies from ten scored tasks on."""
 
 
 async def criticise_task(
     task: Task, titles: Mapping[str, str], *, models: Models, critic: str, provenance: Provenance
 ) -> Criticism:
-    """The scores that `critic`, which is a provider and its model, gives a validated task.
+    """The scores that `critic`, a provider and its model, gives a validated task.
 
     Raises:
         ModelClientError: no usable reply.
@@ -67,17 +67,17 @@ async def criticise_task(
 
 
 def rejection_by(criticism: Criticism, settings: CriticSettings) -> Rejection | None:
-    """The rejection of a task whose scores are too low; None if they are not, or none are asked for."""
+    """The rejection of a task whose scores are too low; None if they are not, or if no minimum is set."""
     low = criticism.below(settings.reject_below)
     if not low:
         return None
-    told = (f"{name} {answer.score} of {HIGHEST_SCORE}: {answer.reason}" for name, answer in low.items())
+    reasons = (f"{name} {answer.score} of {HIGHEST_SCORE}: {answer.reason}" for name, answer in low.items())
     return Rejection(
         item_kind="task",
         item_id=criticism.task_id,
         stage=STAGE,
         reason="critic",
-        message="; ".join(told),
+        message="; ".join(reasons),
         details={question: str(answer.score) for question, answer in low.items()},
         provenance=criticism.provenance,
     )

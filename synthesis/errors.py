@@ -3,7 +3,7 @@
 SynthesisError
 └── StageInputInvalidError  a stage was given records that do not belong together (names them)
 
-An item that does not make it is no error: it is a `Rejection` record.
+A rejected item is not an error: it is a `Rejection` record.
 """
 
 from taskloom.resources.errors import TaskloomError

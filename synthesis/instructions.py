@@ -1,5 +1,5 @@
-"""Instructions: a model sums up a task graph in one instruction (B.4), of which much can be said without a
-model: its values are all there, and none that nobody uses."""
+"""Instructions: a model sums up a task graph in one instruction (B.4). Part of it can be checked without a
+model: it has all values, and none that no subtask uses."""
 
 import re
 from collections import Counter
@@ -27,12 +27,12 @@ _LONGEST_OPENING = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenInstruction:
     """What the summarizer wrote."""
 
     instruction: str
     goal: str
-    """The goal: the intent, or a new one."""
+    """The intent, or a new goal."""
 
 
 async def write_instruction(
@@ -44,60 +44,60 @@ async def write_instruction(
     feedback: Sequence[str] = (),
     attempt: int = 0,
     order: Sequence[str] = (),
-) -> Written:
-    """One instruction for the whole of `task`, and its goal; what they are worth is for validation to say.
+) -> WrittenInstruction:
+    """One instruction for all of `task`, and its goal; validation decides whether they are good.
 
-    The intent that the task was composed for is its goal if it names the end products of the finished graph,
-    what reaches them by a slot such as the clipboard, and nothing that is not in it; else a goal is asked for
-    with the instruction.
+    The intent for which the task was composed is its goal if it names the end products of the finished graph,
+    and what reaches them by a slot such as the clipboard, and nothing that is not in the graph; otherwise a
+    goal is requested with the instruction.
 
     Args:
         titles: names that people use for applications, by their names in the catalogue.
-        previous: the instruction of the last round, of which `feedback` says what was wrong.
+        previous: the instruction of the last round, to which `feedback` refers.
         attempt: number of the round, from 0.
-        order: instance ids in the order of telling; the graph's own order by default.
+        order: instance ids in the order of presentation; the graph's own order by default.
 
     Raises:
         ModelClientError: no usable reply.
     """
     nodes = in_order(task, order)
-    # An intent binds its end products only, and any text may come to them by a slot such as the clipboard.
+    # An intent fixes only its end products; any text may reach them by a slot such as the clipboard.
     slots = (edge.resource.value for edge in task.graph.edges if edge.resource.slot is not None)
-    told = all(is_told(value.casefold(), task.intent.casefold()) for value in slots)
-    goal = task.intent if told and not goal_problems(task, task.intent, titles) else ""
+    complete = all(names_value(value.casefold(), task.intent.casefold()) for value in slots)
+    goal = task.intent if complete and not goal_problems(task, task.intent, titles) else ""
     inputs = SummarizerInput(
         goal=goal,
         subtasks=numbered(nodes, titles),
         links=resource_links(task, nodes),
-        called=called_in(task),
+        called=phrases_in(task),
         uses=uses_in(task),
         readers=world.readers if (world := _world(task.world)) else "",
         previous_instruction=previous,
         feedback=tuple(feedback),
     )
     reply = await models.ask(inputs, stage=STAGE, item_id=task.task_id, attempt=attempt)
-    return Written(reply.instruction.strip(), goal or reply.goal.strip().removesuffix("."))
+    return WrittenInstruction(reply.instruction.strip(), goal or reply.goal.strip().removesuffix("."))
 
 
-def called_in(task: Task) -> dict[str, str]:
-    """What people in the task's world call the things that its subtasks read and write, by their values."""
+def phrases_in(task: Task) -> dict[str, str]:
+    """What people in the task's world call the things that its subtasks read and write, by value."""
     world = _world(task.world)
-    return {} if world is None else _said(task, world.phrase)
+    return {} if world is None else _words_by_value(task, world.phrase)
 
 
 def uses_in(task: Task) -> dict[str, str]:
-    """What the things that its subtasks read and write are wanted for in the task's world, by their values:
-    the occasion that all have in common, else each for something of its own."""
+    """What the things that its subtasks read and write are for in the task's world, by value: the occasion
+    that all share, otherwise each its own."""
     world = _world(task.world)
     if world is None:
         return {}
     occasions = world.common_occasions(_values(task))
     if occasions:
         return {value: occasions[0] for value in _values(task) if world.occasions_of(value)}
-    return _said(task, world.use)
+    return _words_by_value(task, world.use)
 
 
-def _said(task: Task, words_for: Callable[[str], str]) -> dict[str, str]:
+def _words_by_value(task: Task, words_for: Callable[[str], str]) -> dict[str, str]:
     found = {value: words_for(value) for value in _values(task)}
     return {value: words for value, words in found.items() if words}
 
@@ -109,7 +109,7 @@ def _values(task: Task) -> list[str]:
 
 @cache
 def _world(name: str) -> World | None:
-    """The world of this name; None if it is of a kind that only a user's catalogue knows."""
+    """The world of this name; None if only a user's catalogue knows its kind."""
     try:
         return load_world(name)
     except UnknownCatalogEntryError:
@@ -117,14 +117,13 @@ def _world(name: str) -> World | None:
 
 
 def in_order(task: Task, order: Sequence[str] = ()) -> list[BoundSubtask]:
-    """The nodes in `order`, or in the successful order that is the easiest to follow, or as the graph has
-    them.
+    """The nodes in `order`, else in the successful order that is the easiest to follow, else in the graph's.
 
-    In the easiest one, threads are finished before others are begun: `continuity` is largest.
+    The easiest order finishes threads before it begins others: its `continuity` is largest.
     """
     nodes = {node.instance_id: node for node in task.graph.nodes}
-    wanted = order or max(task.successful_orders, key=partial(continuity, task.graph), default=tuple(nodes))
-    return [nodes[name] for name in wanted]
+    chosen = order or max(task.successful_orders, key=partial(continuity, task.graph), default=tuple(nodes))
+    return [nodes[name] for name in chosen]
 
 
 def numbered(nodes: Sequence[BoundSubtask], titles: Mapping[str, str]) -> tuple[NumberedSubtask, ...]:
@@ -159,20 +158,20 @@ def resource_links(task: Task, nodes: Sequence[BoundSubtask]) -> tuple[ResourceL
 
 
 def literal_problems(task: Task, instruction: str, titles: Mapping[str, str]) -> tuple[str, ...]:
-    """What is wrong with `instruction`: missing values, placeholders left, names that no node uses, names of
-    resource categories, and openings that are used for several sentences."""
+    """What is wrong with `instruction`: missing values, remaining placeholders, names that no node uses,
+    names of resource categories, and openings shared by several sentences."""
     if not instruction.strip():
         return ("the instruction is empty",)
-    text = _plain(instruction)
+    text = _normalise(instruction)
     problems = [
         f"the value {value!r} ({name} of “{node.instruction}”) is missing"
         for node in task.graph.nodes
         for name, value in sorted(node.parameters.items())
-        if not is_told(value, text)
+        if not names_value(value, text)
     ]
     rest = text
     for value in sorted(
-        {_plain(item) for node in task.graph.nodes for item in node.parameters.values()}, key=len
+        {_normalise(item) for node in task.graph.nodes for item in node.parameters.values()}, key=len
     ):
         rest = rest.replace(value, " ")
     problems += [f"the placeholder {found} is left" for found in sorted(set(_PLACEHOLDER.findall(rest)))]
@@ -184,8 +183,8 @@ def literal_problems(task: Task, instruction: str, titles: Mapping[str, str]) ->
         for name in sorted(categories & words)
         if "_" in name
     ]
-    begun = (sentence.partition(",")[0] for sentence in _SENTENCE.findall(text) if "," in sentence)
-    openings = Counter(item for item in begun if len(item.split()) <= _LONGEST_OPENING and "/" not in item)
+    starts = (sentence.partition(",")[0] for sentence in _SENTENCE.findall(text) if "," in sentence)
+    openings = Counter(item for item in starts if len(item.split()) <= _LONGEST_OPENING and "/" not in item)
     problems += [
         f"it begins {count} sentences with “{opening}”" for opening, count in openings.items() if count > 1
     ]
@@ -195,30 +194,32 @@ def literal_problems(task: Task, instruction: str, titles: Mapping[str, str]) ->
 def goal_problems(task: Task, goal: str, titles: Mapping[str, str]) -> tuple[str, ...]:
     """What is wrong with `goal` as the goal of the finished graph.
 
-    It must name every end product, which is what a subtask brings about that no other one reads, or changes
-    where it brings about nothing; and it must name nothing that no node uses.
+    It must name every end product, which is what a subtask makes that no other one reads, or changes if it
+    makes nothing; and it must name nothing that no node uses.
     """
     if not goal.strip():
         return ("there is no goal",)
-    text = _plain(goal)
+    text = _normalise(goal)
     producers = {edge.producer for edge in task.graph.edges}
     problems = [
         f"it does not name {item.value!r}, which is what “{node.instruction}” is for"
         for node in task.graph.nodes
         if node.instance_id not in producers
         for item in node.outputs or node.inputs
-        if item.value and item.slot is None and not is_told(item.value, text)
+        if item.value and item.slot is None and not names_value(item.value, text)
     ]
     return tuple(dict.fromkeys((*problems, *_unknown_names(task, text, titles))))
 
 
-def is_told(value: str, text: str) -> bool:
-    """Whether `text` says `value`: as it is, or a path by its folder and its name.
+def names_value(value: str, text: str) -> bool:
+    """Whether `text` contains `value`: literally, or a path by its folder and its name.
 
-    >>> is_told("Documents/sales.csv", "move sales.csv to Documents"), is_told("Spring release", "the Spring party")
-    (True, False)
-    """  # noqa: E501
-    wanted = _plain(value)
+    >>> names_value("Documents/sales.csv", "move sales.csv to Documents")
+    True
+    >>> names_value("Spring release", "the Spring party")
+    False
+    """
+    wanted = _normalise(value)
     if wanted in text or "/" not in wanted or " " in wanted:
         return wanted in text
     path = PurePosixPath(wanted)
@@ -231,7 +232,7 @@ def _unknown_names(task: Task, text: str, titles: Mapping[str, str]) -> list[str
     for node in task.graph.nodes:
         parts += [node.instruction, *node.parameters.values()]
         parts += [item.value for item in (*node.inputs, *node.outputs)]
-    known = "\n".join(map(_plain, parts))
+    known = "\n".join(map(_normalise, parts))
     quoted = (next(filter(None, match.groups())) for match in _QUOTED.finditer(text))
     names = [name for name in quoted if name.strip() and name not in known]
     paths = [path for path in _PATH.findall(text) if path not in known]
@@ -241,5 +242,5 @@ def _unknown_names(task: Task, text: str, titles: Mapping[str, str]) -> list[str
     ]
 
 
-def _plain(text: str) -> str:
+def _normalise(text: str) -> str:
     return " ".join(text.split())

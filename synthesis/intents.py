@@ -42,7 +42,7 @@ class IntentSettings(Record):
 
 
 BARREN_CALLS = 2
-"""Calls in a row without a new intent after which no more are made."""
+"""Number of consecutive calls without a new intent after which no more are made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,12 @@ class PooledSubtask:
     subtask: Subtask
     instances: tuple[BoundSubtask, ...]
     application_title: str
-    """Name that people use for its application."""
+    """The name that people use for its application."""
 
 
 @dataclass(frozen=True, slots=True)
 class Intents:
-    """What the extraction brought."""
+    """The result of the extraction."""
 
     intents: tuple[Intent, ...]
     rejections: tuple[Rejection, ...]
@@ -72,7 +72,7 @@ async def extract_intents(
     known: Sequence[Intent] = (),
     provenance: Provenance,
 ) -> Intents:
-    """New intents over `pool`, besides those `known`, until enough are found or calls bring no more.
+    """New intents over `pool`, in addition to those `known`, until there are enough or calls bring no more.
 
     Raises:
         ModelClientError: calls cannot go on at all (budget, key, provider).
@@ -86,14 +86,14 @@ async def extract_intents(
     barren, feedback = 0, tuple[str, ...]()
     attempt = 0
     while members and len(new) < settings.wanted and barren < BARREN_CALLS:
-        inputs = _input(members, scenarios, settings, [*accepted.values()], len(new), feedback)
+        inputs = _question(members, scenarios, settings, [*accepted.values()], len(new), feedback)
         try:
             reply = await models.ask(inputs, stage=STAGE, item_id="pool", attempt=attempt)
         except CallFailedError as error:
             rejections.append(_rejection(f"call {attempt + 1}", "no_usable_reply", str(error), provenance))
             break
         attempt += 1
-        before, messages = len(new), list[str]()
+        count_before, messages = len(new), list[str]()
         for proposal in reply.intents:
             if len(new) == settings.wanted:
                 break
@@ -106,16 +106,16 @@ async def extract_intents(
             accepted[_identity(intent.subtask_ids, intent.end_products)] = intent
             new.append(intent)
         feedback = tuple(messages)
-        barren = 0 if len(new) > before else barren + 1
+        barren = 0 if len(new) > count_before else barren + 1
     return Intents(tuple(new), tuple(rejections))
 
 
 def linked_pairs(members: Sequence[PooledSubtask]) -> set[tuple[str, str]]:
-    """Pairs of subtasks of which some instance of the first provides what one of the second reads."""
+    """Pairs of subtasks of which an instance of the first provides what an instance of the second reads."""
     return {
         (producer.subtask.subtask_id, consumer.subtask.subtask_id)
         for producer, consumer in permutations(members, 2)
-        if any(_made(needed, [producer]) for instance in consumer.instances for needed in instance.inputs)
+        if any(_is_provided(needed, [producer]) for item in consumer.instances for needed in item.inputs)
     }
 
 
@@ -135,12 +135,12 @@ def _problem(
             values = ", ".join(f"{item.name}={item.value}" for item in product.parameters)
             return "no_such_product", f"the pool has no {product.subtask_id} with {values or 'no values'}."
         if product.subtask_id not in group:
-            told = f"{product.subtask_id} is an end product and not among the subtasks."
-            return "product_outside_group", told
+            text = f"{product.subtask_id} is an end product and not among the subtasks."
+            return "product_outside_group", text
         for needed in instance.inputs:
-            if needed.slot is not None and not _made(needed, map(members.__getitem__, group)):
-                told = f"no subtask of the group makes the {needed.category} that {product.subtask_id} reads."
-                return "product_out_of_reach", told
+            if needed.slot is not None and not _is_provided(needed, map(members.__getitem__, group)):
+                text = f"no subtask of the group makes the {needed.category} that {product.subtask_id} reads."
+                return "product_out_of_reach", text
     if not proposal.goal.strip():
         return "no_goal", "the goal is empty."
     if not settings.smallest_group <= len(group) <= settings.largest_group:
@@ -157,7 +157,7 @@ def _problem(
 
 
 def _identity(group: Sequence[str], products: Sequence[EndProduct]) -> frozenset[str]:
-    """What tells intents apart: their end products, or their groups where they name none."""
+    """What distinguishes intents: their end products, or their groups if they name none."""
     return frozenset(item.instance_id for item in products) or frozenset(group)
 
 
@@ -167,9 +167,9 @@ def _instance(product: ProposedEndProduct, members: Mapping[str, PooledSubtask])
     return next((item for item in member.instances if item.parameters == wanted), None) if member else None
 
 
-def _made(needed: Resource, group: Iterable[PooledSubtask]) -> bool:
-    made = (output for member in group for instance in member.instances for output in instance.outputs)
-    return any(provides(output, needed) for output in made)
+def _is_provided(needed: Resource, group: Iterable[PooledSubtask]) -> bool:
+    outputs = (output for member in group for instance in member.instances for output in instance.outputs)
+    return any(provides(output, needed) for output in outputs)
 
 
 def _end_products(proposal: ProposedIntent, members: Mapping[str, PooledSubtask]) -> tuple[EndProduct, ...]:
@@ -177,8 +177,8 @@ def _end_products(proposal: ProposedIntent, members: Mapping[str, PooledSubtask]
     for product in proposal.end_products:
         if instance := _instance(product, members):
             resource = next(iter((*instance.outputs, *instance.inputs)), None)
-            told = {"category": resource.category, "value": resource.value} if resource else {}
-            found.append(EndProduct(instance_id=instance.instance_id, **told))
+            fields = {"category": resource.category, "value": resource.value} if resource else {}
+            found.append(EndProduct(instance_id=instance.instance_id, **fields))
     return tuple(found)
 
 
@@ -206,7 +206,7 @@ def _intent(
     )
 
 
-def _input(
+def _question(
     members: Mapping[str, PooledSubtask],
     scenarios: Sequence[Scenario],
     settings: IntentSettings,

@@ -1,4 +1,4 @@
-"""What the stages ask of the world around them: models that answer, and environments to lease."""
+"""What the stages need from outside: models that answer, and environments to lease."""
 
 from collections.abc import Collection
 from contextlib import AbstractAsyncContextManager
@@ -9,7 +9,7 @@ from taskloom.prompts.prompt_input import Models as Models
 
 
 class Environments(Protocol):
-    """Where environments come from."""
+    """The source of environments."""
 
     def lease(self, platform: str, applications: Collection[str]) -> AbstractAsyncContextManager[Environment]:
         """An environment for `applications`, by name, that nobody else uses until the block ends."""

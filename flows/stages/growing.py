@@ -84,7 +84,7 @@ class PoolGrowth:
             settings=run.settings.performing,
             picture=_picture(run),
             provenance=run.provenance(),
-            elsewhere=(lambda wanted: elsewhere.do(partial(_performed, wanted))) if elsewhere else None,
+            delegate=(lambda wanted: elsewhere.do(partial(_performed, wanted))) if elsewhere else None,
             tried=tried_before(run.warehouse, run.settings.verification.again, run.run_id),
         )
         self._verifier = CrossVerifier(

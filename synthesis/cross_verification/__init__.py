@@ -1,9 +1,9 @@
-"""Trajectories and evaluation functions prove each other.
+"""Trajectories and evaluation functions verify each other.
 
 cross_verification                     the rounds
 performances, agreement                performances until enough agree
-resource_evidence, clean_work          what they show
-function_writing                       functions written, judged on all evidence, compared with another
-                                       writer's
-verification_pool, verified_subtasks   what comes out
+resource_evidence, clean_work          what performances show and change
+function_writing                       functions are written, judged on all evidence, and compared with those
+                                       of another writer
+verification_pool, verified_subtasks   the results
 """

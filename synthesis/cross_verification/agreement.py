@@ -1,6 +1,6 @@
-"""Whether independent performances of a subtask agree: they led to the same result, by whatever route.
+"""Whether independent performances of a subtask agree: they reached the same result, by whatever route.
 
-One that went astray is rarely repeated alike; a function written from it alone would approve of it.
+A failed performance is rarely repeated alike; a function written from it alone would accept it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,20 +25,20 @@ from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 _SHORTEST_MEANINGFUL = 3
 _SHOWN_DIFFERENCES = 3
-_NOTHING = ("", "null", None)
+_EMPTY_VALUES = ("", "null", None)
 T = TypeVar("T")
 Result = frozenset[tuple[str, ...]]
-"""Which places performances changed, and how."""
+"""The places that a performance changed, and how."""
 
 
 def agreeing(
     trajectories: Sequence[Trajectory], quorum: int, found: Mapping[str, Result] | None = None
 ) -> list[Trajectory]:
     """The largest group of trajectories that agree in their result, if it has at least `quorum` members;
-    their `results` may be given where they are `found` already.
+    `found` may hold their known `results`.
 
-    Of groups of equal size, the first is taken. Performances that leave nothing lasting agree in what the
-    window shows: its title and address, and where neither changed, in the route, because nothing else can be
+    Of groups of equal size, the first is taken. Performances that leave nothing lasting agree if the window
+    shows the same: its title and address or, if neither changed, by their route, because nothing else can be
     compared.
     """
     groups: dict[Result, list[Trajectory]] = {}
@@ -50,19 +50,19 @@ def agreeing(
 
 
 def routes(trajectories: Sequence[Trajectory]) -> set[tuple[tuple[str, ...], ...]]:
-    """The different routes among `trajectories`, with the values of parameters taken out."""
+    """The different routes among `trajectories`, without the values of parameters."""
     return {route(trajectory) for trajectory in trajectories}
 
 
 def route(trajectory: Trajectory) -> tuple[tuple[str, ...], ...]:
-    """What was done, without the values of parameters, so that performances with others compare equal."""
-    return tuple(_done(step, trajectory.parameters) for step in carried_out(trajectory))
+    """The actions, without the values of parameters, so that performances with other values compare equal."""
+    return tuple(_route_step(step, trajectory.parameters) for step in carried_out(trajectory))
 
 
-def by_instance(trajectories: Iterable[Trajectory], each: Iterable[T]) -> dict[str, list[T]]:
-    """What there is of each of `trajectories`, together for those of one instance."""
+def by_instance(trajectories: Iterable[Trajectory], items: Iterable[T]) -> dict[str, list[T]]:
+    """The items of `trajectories`, one for each, grouped by instance."""
     found: dict[str, list[T]] = {}
-    for trajectory, item in zip(trajectories, each, strict=True):
+    for trajectory, item in zip(trajectories, items, strict=True):
         found.setdefault(trajectory.instance_id, []).append(item)
     return found
 
@@ -70,47 +70,47 @@ def by_instance(trajectories: Iterable[Trajectory], each: Iterable[T]) -> dict[s
 def results(trajectories: Sequence[Trajectory]) -> dict[str, Result]:
     """The result of each of `trajectories` by its id, without what the application did by itself.
 
-    The same actions on the same controls, with the same parameters, from the same start: a field that only
-    one of two such performances changed was not changed by them, such as what is noted after a wait. Files
-    and records that only one of them made or lost count, and where nothing else was changed, so does
-    everything. What goes along with a record that the work touches counts where there was something to go
-    along. What an application changes in its own files with some sets of parameters only is left out where
-    each was performed twice alike, and what they have in common tells all parameters: it depends on what was
-    there, such as a status that is set only where it was another one.
+    A field that only one of two performances changed, with the same actions on the same controls, the same
+    parameters and the same start, was not changed by them; an example is what is noted after a wait. Files
+    and records that only one of them made or lost count, and if nothing else was changed, so does everything.
+    Changes that follow a touched record count only where there was something to follow. What an application
+    changes in its own files with only some parameter sets is left out if each set was performed twice with
+    the same result and what all have in common names all parameters: it depends on the state before, such as
+    a status that is set only if it was different.
 
-    Texts copied with the same parameters are to be the same.
+    Texts copied with the same parameters must be the same.
     """
     changes = [effects(item.initial_evidence, item.final_evidence, item.parameters) for item in trajectories]
-    whole = {
+    changed = {
         item.trajectory_id: _result(item, done) for item, done in zip(trajectories, changes, strict=True)
     }
-    for name, place in _other_copies(trajectories, changes).items():
-        whole[name] |= {place}
-    passing = _along(trajectories, changes, whole)
-    alike: dict[object, list[Result]] = {}
+    for name, place in _deviating_copies(trajectories, changes).items():
+        changed[name] |= {place}
+    incidental = _optional_followers(trajectories, changes, changed)
+    repeated: dict[object, list[Result]] = {}
     for item in trajectories:
-        alike.setdefault((item.instance_id, _exactly(item)), []).append(whole[item.trajectory_id])
-    passing |= {
+        repeated.setdefault((item.instance_id, _exact_actions(item)), []).append(changed[item.trajectory_id])
+    incidental |= {
         place
-        for found in alike.values()
+        for found in repeated.values()
         for place in Result().union(*found).difference(frozenset.intersection(*found))
         if place[0] == "file" and place[2] == "changed" and place[3:]
     }
-    found = {name: (places - passing) or places for name, places in whole.items()}
-    each = by_instance(trajectories, (found[item.trajectory_id] for item in trajectories))
-    steady = len(each) > 1 and all(len(same) > 1 and len(set(same)) == 1 for same in each.values())
-    common = frozenset.intersection(*found.values()) if steady else Result()
+    found = {name: (places - incidental) or places for name, places in changed.items()}
+    grouped = by_instance(trajectories, (found[item.trajectory_id] for item in trajectories))
+    consistent = len(grouped) > 1 and all(len(own) > 1 and len(set(own)) == 1 for own in grouped.values())
+    common = frozenset.intersection(*found.values()) if consistent else Result()
     varying = Result().union(*found.values()) - common
-    inside = all(place[1].startswith(f"{APPLICATIONS_FOLDER}/") and place[3:] for place in varying)
-    if not common or not varying or not inside or not _tell_all(trajectories):
+    internal = all(place[1].startswith(f"{APPLICATIONS_FOLDER}/") and place[3:] for place in varying)
+    if not common or not varying or not internal or not _name_all_parameters(trajectories):
         return found
     return dict.fromkeys(found, common)
 
 
-def _other_copies(
+def _deviating_copies(
     trajectories: Sequence[Trajectory], changes: Sequence[Sequence[Effect]]
 ) -> dict[str, tuple[str, ...]]:
-    """What a performance copied, where that is not what most of those with its parameters copied."""
+    """What a performance copied, if most of those with its parameters copied something else."""
     copied = [
         "".join(
             effect.after or ""
@@ -119,17 +119,17 @@ def _other_copies(
         )
         for found in changes
     ]
-    each = by_instance(trajectories, copied)
+    copies = by_instance(trajectories, copied)
     return {
         item.trajectory_id: ("clipboard", "text", text)
         for item, text in zip(trajectories, copied, strict=True)
-        if 2 * each[item.instance_id].count(text) <= len(each[item.instance_id]) > 1
+        if 2 * copies[item.instance_id].count(text) <= len(copies[item.instance_id]) > 1
         and not any(map(is_generated, text.replace("/", " ").split()))
     }
 
 
-def _tell_all(trajectories: Sequence[Trajectory]) -> bool:
-    def told(effect: Effect) -> tuple[str | None, ...]:
+def _name_all_parameters(trajectories: Sequence[Trajectory]) -> bool:
+    def templates(effect: Effect) -> tuple[str | None, ...]:
         texts = effect.after_template, effect.before_template, effect.source_template, effect.refers_template
         return (*effect.key, *texts, *effect.holds)
 
@@ -137,21 +137,21 @@ def _tell_all(trajectories: Sequence[Trajectory]) -> bool:
     keys = frozenset.intersection(*(frozenset(item.key for item in found) for found, _ in performances))
     return all(
         set(parameters)
-        <= parameters_named(*(text for item in found if item.key in keys for text in told(item)))
+        <= parameters_named(*(text for item in found if item.key in keys for text in templates(item)))
         for found, parameters in performances
     )
 
 
-def _along(
-    trajectories: Sequence[Trajectory], changes: Iterable[Sequence[Effect]], whole: Mapping[str, Result]
+def _optional_followers(
+    trajectories: Sequence[Trajectory], changes: Iterable[Sequence[Effect]], changed: Mapping[str, Result]
 ) -> set[tuple[str, ...]]:
-    """Changes that go along with touched records, where another performance had none to go along."""
-    following = {_place(effect): effect for found in changes for effect in found if effect.follows}
+    """Changes that follow a touched record, where another performance had nothing to follow."""
+    followers = {_place(effect): effect for found in changes for effect in found if effect.follows}
     return {
         place
-        for place, effect in following.items()
+        for place, effect in followers.items()
         for item in trajectories
-        if place not in whole[item.trajectory_id] and not _had_followers(item, effect)
+        if place not in changed[item.trajectory_id] and not _had_followers(item, effect)
     }
 
 
@@ -164,17 +164,17 @@ def _had_followers(trajectory: Trajectory, effect: Effect) -> bool:
 
 
 def _result(trajectory: Trajectory, found: Sequence[Effect]) -> Result:
-    """Which places changed, and how, in terms of the parameters; how often counts for nothing where a place
-    has no name.
+    """The places that changed, and how, in terms of the parameters; where a place has no name, how often does
+    not count.
 
-    What lies inside of something new or lost is left out: two exports differ in their rows. An id that the
-    application made up counts as the record behind it, if a parameter names that, and a reference to what was
-    removed goes with it, as the entries of an index go with what they list. A folder under a made-up name is
-    one record of its application, whatever is in it.
+    What lies inside something added or removed is left out: two exports differ in their rows. An id that the
+    application generated counts as the record behind it, if a parameter names that; a reference to something
+    removed is left out, as are index entries. A folder with a generated name is one record of its
+    application, whatever it contains.
     """
     lasting = [effect for effect in found if effect.area in LASTING and not is_holder(effect, found)]
-    gone = _gone(lasting)
-    lasting = [effect for effect in lasting if not _is_loose_end(effect, gone)] or lasting
+    removed = _removed_names(lasting)
+    lasting = [effect for effect in lasting if not _is_loose_end(effect, removed)] or lasting
     lasting = _without_index(lasting, trajectory.parameters) or lasting
     folders = record_folders(found)
     lasting = [effect for effect in (*lasting, *folders) if not lies_in(effect, folders)]
@@ -190,27 +190,27 @@ def difference(trajectories: Sequence[Trajectory], found: Mapping[str, Result] |
     """How the results of performances differ, in words; empty if they agree. See `agreeing` for `found`."""
     found = results(trajectories) if found is None else found
     last = {trajectory.instance_id: found[trajectory.trajectory_id] for trajectory in trajectories}
-    everywhere = Result.intersection(*last.values()) if last else Result()
-    own = {name: sorted(places - everywhere)[:_SHOWN_DIFFERENCES] for name, places in last.items()}
-    parts = ((name, ", ".join(" ".join(filter(None, place)) for place in own[name])) for name in own)
+    common = Result.intersection(*last.values()) if last else Result()
+    only = {name: sorted(places - common)[:_SHOWN_DIFFERENCES] for name, places in last.items()}
+    parts = ((name, ", ".join(" ".join(filter(None, place)) for place in only[name])) for name in only)
     return "; ".join(f"only {name}: {shown}" for name, shown in parts if shown)
 
 
 def outermost(found: Sequence[Effect]) -> list[Effect]:
-    """Effects that lie inside no other one."""
+    """Effects that do not lie inside another one."""
     holders = {(effect.place, effect.kind) for effect in found}
     return [effect for effect in found if holders.isdisjoint((place, effect.kind) for place in effect.around)]
 
 
 def _place(effect: Effect) -> tuple[str, ...]:
-    """Where an effect is; of an id, which record is meant, whether it is new or stands for another."""
+    """Where an effect is; for an id, which record it refers to, whether it is new or replaces another."""
     if not effect.refers_template or effect.kind == "removed":
         return effect.key
     where = (effect.area, effect.container_template, *effect.address_template)
     return (*where[:2], "refers", *where[2:], effect.refers_template)
 
 
-def _gone(found: Sequence[Effect]) -> set[str]:
+def _removed_names(found: Sequence[Effect]) -> set[str]:
     return {
         part
         for effect in found
@@ -220,10 +220,10 @@ def _gone(found: Sequence[Effect]) -> set[str]:
     }
 
 
-def _is_loose_end(effect: Effect, gone: set[str]) -> bool:
-    """Whether it is a mere reference to something that was removed, which goes with it."""
-    emptied = effect.kind == "removed" or (effect.kind == "changed" and effect.after in _NOTHING)
-    return emptied and bool(effect.address) and effect.before in gone
+def _is_loose_end(effect: Effect, removed: set[str]) -> bool:
+    """Whether it is only the loss of a reference to something that was removed."""
+    emptied = effect.kind == "removed" or (effect.kind == "changed" and effect.after in _EMPTY_VALUES)
+    return emptied and bool(effect.address) and effect.before in removed
 
 
 def _without_index(found: Sequence[Effect], parameters: Mapping[str, str]) -> list[Effect]:
@@ -241,15 +241,15 @@ def _without_index(found: Sequence[Effect], parameters: Mapping[str, str]) -> li
     ]
 
 
-def _exactly(trajectory: Trajectory) -> tuple[object, ...]:
-    """Every action with its control and what was typed, without waiting and where a control stood."""
+def _exact_actions(trajectory: Trajectory) -> tuple[object, ...]:
+    """Every action with its control and typed text, without waiting and without positions of controls."""
     return tuple(
         (step.action.operation, step.target, step.end_target, step.action.events(), *step.action.manner)
         for step in carried_out(trajectory)
     )
 
 
-def _done(step: TrajectoryStep, parameters: Mapping[str, str]) -> tuple[str, ...]:
+def _route_step(step: TrajectoryStep, parameters: Mapping[str, str]) -> tuple[str, ...]:
     action, target = step.action, step.target
     if target is None:
         return (action.operation, "", "", *action.manner)

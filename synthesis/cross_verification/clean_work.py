@@ -1,4 +1,4 @@
-"""What performances of subtasks and attempts at tasks changed: their work, and what is beside it or was lost.
+"""What performances of subtasks and attempts at tasks changed: work, side effects, and what was lost.
 
 Right work is clean: it changes what the subtask is about, and nothing else.
 """
@@ -23,33 +23,32 @@ from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory
 
-_SHOWN = 3
+_MOST_EXAMPLES = 3
 MOST_KEPT = 300
-"""Effects kept of each kind; the first ones, and those come from the outside in."""
+"""Most effects kept of each kind; the first ones, which come from the outside in."""
 _NO_PROVENANCE = Provenance()
 
 
-def may_change(trajectories: Sequence[Trajectory]) -> tuple[Allowance, ...]:
-    """What work may change that is done as in `trajectories`, all of one subtask."""
+def allowances_of(trajectories: Sequence[Trajectory]) -> tuple[Allowance, ...]:
+    """What work done as in `trajectories`, all of one subtask, may change."""
     performances = performances_of(trajectories)
     return allowances(performances, by_products(trajectories, divide(performances)))
 
 
 def side_effects(trajectories: Sequence[Trajectory], others: Sequence[Trajectory] = ()) -> dict[str, str]:
-    """What each of the performances of one subtask changed beside its work, in words, by its id; clean ones
-    are left out. What the work is `others` tell as well, which had the same result.
+    """What each performance of one subtask changed beyond its work, in words, by its id; clean ones are left
+    out. `others` are further performances with the same result, which help to tell what the work is.
 
-    The work is what all of them change, with all that is inside of what they add, and what two or more with
-    the same parameters, and all of these, change in what the application keeps: it depends on what was
-    there. Noise is no effect; what looking adds, such as a cached page, is renewed where the page was looked
-    at before.
+    The work is what all of them change, with everything inside what they add, and what at least two with the
+    same parameters, and all of these, change in the application's own data: that depends on the state before.
+    Noise is not an effect; what looking adds, such as a cached page, may also be renewed.
     """
     known = [*trajectories, *others]
     performances = performances_of(known)
-    each_one = [{effect.key for effect in changes} for changes, _ in performances]
-    alike = by_instance(known, each_one)
-    everywhere = set.intersection(*each_one) if each_one else set()
-    steady = {name: set.intersection(*same) if len(same) > 1 else everywhere for name, same in alike.items()}
+    keys = [{effect.key for effect in changes} for changes, _ in performances]
+    common = set.intersection(*keys) if keys else set()
+    groups = by_instance(known, keys)
+    steady = {name: set.intersection(*own) if len(own) > 1 else common for name, own in groups.items()}
     work = allowances(
         [
             (_work(division, steady[item.instance_id], item.initial_evidence), item.parameters)
@@ -57,26 +56,26 @@ def side_effects(trajectories: Sequence[Trajectory], others: Sequence[Trajectory
         ]
     )
     return {
-        item.trajectory_id: "; ".join(beside.examples[:_SHOWN])
+        item.trajectory_id: "; ".join(excess.examples[:_MOST_EXAMPLES])
         for item in trajectories
-        if (beside := beyond(item.initial_evidence, item.final_evidence, [(work, item.parameters)])).total
+        if (excess := beyond(item.initial_evidence, item.final_evidence, [(work, item.parameters)])).total
     }
 
 
 def _work(division: Division, steady: set[tuple[str, ...]], start: Evidence) -> list[Effect]:
-    """Effects at places that are changed each time, what lies inside of additions among them or of what is
-    noise where it is added, and what goes along with a record that is touched."""
+    """Effects at places that change each time; those inside such additions, or where additions are noise; and
+    those that follow a touched record."""
     noise = noise_between(start, start)
-    made = {item.place for item in division.essential if item.kind == "added"}
-    also = [
+    added = {item.place for item in division.essential if item.kind == "added"}
+    allowed = [
         item
         for item in division.incidental
         if item.follows
         or (item.key in steady and item.container.startswith(f"{APPLICATIONS_FOLDER}/"))
         or (item.kind != "removed" and noise.covers(item.area, item.container, item.address, "added"))
-        or not made.isdisjoint(item.around)
+        or not added.isdisjoint(item.around)
     ]
-    return [*division.essential, *also]
+    return [*division.essential, *allowed]
 
 
 def performance_effects(
@@ -85,13 +84,13 @@ def performance_effects(
     provenance: Provenance = _NO_PROVENANCE,
 ) -> tuple[PerformanceEffects, ...]:
     """What each finished performance in `trajectories`, all of one subtask, changed; those `agreed` decide
-    what is essential, or the largest group that agrees, where none are given."""
+    what is essential or, if none are given, the largest group that agrees."""
     finished = [item for item in trajectories if item.termination == "finished" and item.steps]
     chosen = {item.trajectory_id for item in agreed or agreeing(finished, quorum=2)}
-    together = [item for item in finished if item.trajectory_id in chosen]
-    divisions = dict(zip((item.trajectory_id for item in together), divided(together), strict=True))
+    compared = [item for item in finished if item.trajectory_id in chosen]
+    divisions = dict(zip((item.trajectory_id for item in compared), divided(compared), strict=True))
     return tuple(
-        _record(item, divisions.get(item.trajectory_id), len(together), provenance) for item in finished
+        _record(item, divisions.get(item.trajectory_id), len(compared), provenance) for item in finished
     )
 
 
@@ -134,18 +133,18 @@ class SideEffectAccount:
 
     verified: Mapping[str, VerifiedSubtask]
     """Verified subtasks by id."""
-    _known: dict[str, tuple[Allowance, ...]] = field(default_factory=dict)
+    _allowances: dict[str, tuple[Allowance, ...]] = field(default_factory=dict)
 
     def of(self, nodes: Sequence[BoundSubtask], start: Evidence, end: Evidence) -> SideEffects:
-        """Side effects of an attempt at `nodes`, done or not, from `start` to `end`."""
-        return beyond(start, end, [self._bound(node) for node in nodes])
+        """Side effects of an attempt at `nodes`, completed or not, from `start` to `end`."""
+        return beyond(start, end, [self._allowance_of(node) for node in nodes])
 
     def lost(
         self, completions: Sequence[Completion], end: Evidence, sandbox: EvaluationSandbox
     ) -> tuple[str, ...]:
-        """Instance ids of the completed subtasks whose work is not there at the end.
+        """Instance ids of the completed subtasks whose work is gone at the end.
 
-        What a subtask that was completed later consumed, changed or covered is not lost.
+        What a subtask completed later consumed, changed or covered is not lost.
         """
         found = []
         for number, item in enumerate(completions):
@@ -154,17 +153,17 @@ class SideEffectAccount:
             parameters = item.node.parameters
             if known is None or sandbox.evaluate(known.function.source, parameters, last, item.start).passed:
                 continue
-            later = [self._bound(other.node) for other in completions[number + 1 :]]
-            if not later or beyond(item.done, end, later, about=self._bound(item.node)).total:
+            later = [self._allowance_of(other.node) for other in completions[number + 1 :]]
+            if not later or beyond(item.done, end, later, about=self._allowance_of(item.node)).total:
                 found.append(item.node.instance_id)
         return tuple(found)
 
-    def _bound(self, node: BoundSubtask) -> Bound:
-        """What a node may change: as kept with the function, or as the performances show where it is not."""
+    def _allowance_of(self, node: BoundSubtask) -> Bound:
+        """What a node may change: as kept with the function or, failing that, as the performances show."""
         item = self.verified.get(node.subtask_id)
         if item is None:
             return (), node.parameters
-        if node.subtask_id not in self._known:
+        if node.subtask_id not in self._allowances:
             kept = item.function.allowed
-            self._known[node.subtask_id] = may_change(item.trajectories) if kept is None else kept
-        return self._known[node.subtask_id], node.parameters
+            self._allowances[node.subtask_id] = allowances_of(item.trajectories) if kept is None else kept
+        return self._allowances[node.subtask_id], node.parameters

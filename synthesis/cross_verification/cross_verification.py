@@ -1,7 +1,6 @@
-"""Cross-verification: trajectories and evaluation functions prove each other (3.2, B.2, method section 3).
+"""Cross-verification: trajectories and evaluation functions verify each other (3.2, B.2, method section 3).
 
-A function is judged on evidence already recorded; only when that does not help is the subtask performed
-again.
+A function is judged on evidence already recorded; only if that does not help is the subtask performed again.
 """
 
 import asyncio
@@ -10,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from taskloom.resources.reading.translation import parameters_in
-from taskloom.synthesis.cross_verification.clean_work import may_change, performance_effects, side_effects
+from taskloom.synthesis.cross_verification.clean_work import allowances_of, performance_effects, side_effects
 from taskloom.synthesis.cross_verification.function_writing import (
     STAGE,
     FunctionWriting,
@@ -31,10 +30,10 @@ from taskloom.taskgraph.records.trajectory import Trajectory
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The outcome of one subtask, with everything recorded along the way."""
+    """The outcome for one subtask, with everything recorded on the way."""
 
     subtask: Subtask
-    """The subtask, with the declarations it ended with."""
+    """The subtask, with its final declarations."""
     verified: VerifiedSubtask | None
     rejection: Rejection | None
     rounds: tuple[VerificationRound, ...]
@@ -93,18 +92,18 @@ class CrossVerifier(FunctionWriting):
     async def _verify(self, work: Work) -> VerifiedSubtask:
         revisions, number, unclean = 0, 1, ""
         while number <= self.settings.rounds:
-            instances, setups = await self._prepared(work.subtask)
+            instances, setups = await self._prepare(work.subtask)
             trajectories = await work.performances.agreed(
                 instances, setups, self.settings.performances_per_instance
             )
             if not trajectories:
-                reasons = work.performances.hopeless
+                reasons = work.performances.reasons_to_stop
                 revisions += 1
                 if reasons and await self._propose_again(work, reasons, revisions):
                     continue
                 if unclean:
                     raise SubtaskFailedError("side_effects", unclean)
-                reason = "invalid_start" if work.performances.none_began else "not_reproducible"
+                reason = "invalid_start" if work.performances.none_started else "not_reproducible"
                 raise SubtaskFailedError(reason, work.performances.explain())
             unclean = self._discard_unclean(work, trajectories)
             if unclean:
@@ -114,9 +113,9 @@ class CrossVerifier(FunctionWriting):
                 revisions += 1
                 await self._declare_again(work, trajectories, problems, revisions)
                 continue
-            function = await self.function(work, number, trajectories)
+            function = await self.write_function(work, number, trajectories)
             if function is not None:
-                allowed = await asyncio.to_thread(may_change, trajectories)
+                allowed = await asyncio.to_thread(allowances_of, trajectories)
                 return VerifiedSubtask(
                     subtask=work.subtask.model_copy(
                         update={"available_parameters": tuple(item.parameters for item in instances)}
@@ -131,20 +130,20 @@ class CrossVerifier(FunctionWriting):
         raise SubtaskFailedError("not_verified", f"no evaluation function was accepted: {last}")
 
     def _discard_unclean(self, work: Work, trajectories: Sequence[Trajectory]) -> str:
-        """What performances changed beside the work, in words; they no longer count, and the actor is told.
+        """Discard performances that changed too much, tell the actor, and return the changes in words.
 
-        What a function accepts must be clean work, because functions do not look at what else was changed.
+        Accepted work must be clean, because functions do not look for other changes.
         """
-        found = side_effects(trajectories, work.performances.with_the_result_of(trajectories))
-        told = {name: f"changed more than the subtask is about: {what}" for name, what in found.items()}
+        found = side_effects(trajectories, work.performances.agreeing_with(trajectories))
+        reasons = {name: f"changed more than the subtask is about: {what}" for name, what in found.items()}
         for item in trajectories:
-            if item.trajectory_id in told:
-                work.performances.discard([item], told[item.trajectory_id])
-        return "; ".join(f"{name} {what}" for name, what in told.items())
+            if item.trajectory_id in reasons:
+                work.performances.discard([item], reasons[item.trajectory_id])
+        return "; ".join(f"{name} {what}" for name, what in reasons.items())
 
-    async def _prepared(self, subtask: Subtask) -> tuple[list[BoundSubtask], dict[str, SetupTrajectory]]:
-        """The instances to perform, and what each needs before it. Where nothing verified provides what one
-        reads, a further set of parameters takes its place, in the same world."""
+    async def _prepare(self, subtask: Subtask) -> tuple[list[BoundSubtask], dict[str, SetupTrajectory]]:
+        """The instances to perform, and what each needs first. If nothing verified provides what one reads, a
+        further parameter set takes its place, in the same world."""
         wanted = self.settings.parameter_sets
         instances = instances_to_verify(subtask, self.stage.applications, self.categories, wanted)
         further: list[Mapping[str, str]] = list(subtask.available_parameters[wanted:])
@@ -173,19 +172,19 @@ class CrossVerifier(FunctionWriting):
             yield subtask.bind(values, self.categories, first.world)
 
     async def _propose_again(self, work: Work, reasons: Sequence[str], revision: int) -> bool:
-        """Tell the explorer what went wrong; whether it proposed the subtask otherwise than before."""
+        """Tell the explorer what went wrong; returns whether it changed its proposal."""
         if revision > self.exploration.revisions:
             return False
         problems = [f"it could not be verified: {reason}" for reason in reasons]
-        again = await self._again(work.subtask, problems, revision, work.performances.recorded)
-        if again is None or _meaning(again) == _meaning(work.subtask):
+        proposal = await self._ask_explorer(work.subtask, problems, revision, work.performances.recorded)
+        if proposal is None or _meaning(proposal) == _meaning(work.subtask):
             return False
-        work.subtask = again
+        work.subtask = proposal
         work.performances.discard(work.performances.recorded)
         return True
 
-    async def _again(
-        self, subtask: Subtask, problems: Sequence[str], revision: int, seen: Sequence[Trajectory]
+    async def _ask_explorer(
+        self, subtask: Subtask, problems: Sequence[str], revision: int, recorded: Sequence[Trajectory]
     ) -> Subtask | None:
         return await propose_again(
             subtask,
@@ -194,7 +193,7 @@ class CrossVerifier(FunctionWriting):
             models=self.stage.models,
             categories=self.categories,
             attempt=self.exploration.declaration_rounds + revision,
-            performance=next(reversed(seen), None),
+            performance=next(reversed(recorded), None),
         )
 
     async def _declare_again(
@@ -203,15 +202,15 @@ class CrossVerifier(FunctionWriting):
         """Ask for new declarations; if they stay the same, doubt the performances instead.
 
         Raises:
-            SubtaskFailedError: as often as the settings allow it did not help.
+            SubtaskFailedError: it did not help as often as the settings allow.
         """
         if revision > self.exploration.revisions:
             raise SubtaskFailedError("wrong_resource", "; ".join(problems))
         subtask = work.subtask
-        again = await self._again(subtask, problems, revision, trajectories)
-        if again is not None and (again.inputs, again.outputs) != (subtask.inputs, subtask.outputs):
-            work.subtask = subtask.model_copy(update={"inputs": again.inputs, "outputs": again.outputs})
-            if again.inputs == subtask.inputs:
+        proposal = await self._ask_explorer(subtask, problems, revision, trajectories)
+        if proposal is not None and (proposal.inputs, proposal.outputs) != (subtask.inputs, subtask.outputs):
+            work.subtask = subtask.model_copy(update={"inputs": proposal.inputs, "outputs": proposal.outputs})
+            if proposal.inputs == subtask.inputs:
                 return
         work.performances.discard(trajectories, "; ".join(problems))
 

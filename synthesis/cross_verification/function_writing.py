@@ -1,7 +1,7 @@
-"""Evaluation functions of one subtask: written, judged on all evidence, written again with what is wrong.
+"""Evaluation functions of one subtask: written, judged on all evidence, and revised until acceptable.
 
-Where two writers are asked for, neither sees the other's function, both must be acceptable, and they must
-agree on everything that was recorded, unfinished states included.
+With two writers, neither sees the other's function, both functions must be acceptable, and they must agree on
+everything recorded, including unfinished states.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ from taskloom.taskgraph.records.subtask import Subtask
 from taskloom.taskgraph.records.trajectory import Trajectory
 
 STAGE = "cross_verification"
-_MOST_TOLD = 4
+_MOST_DISAGREEMENTS = 4
 
 
 class VerificationSettings(Record):
@@ -45,18 +45,17 @@ class VerificationSettings(Record):
     functions_per_round: int = Field(default=3, ge=1)
     """Functions tried on the evidence of one round before the subtask is performed again."""
     parameter_sets: int = Field(default=2, ge=1)
-    """Parameter sets that are performed and verified; the others are left out of the verified subtask."""
+    """Parameter sets that are performed and verified; the verified subtask does not include the others."""
     performances_per_instance: int = Field(default=5, ge=1)
     """Most performances of one parameter set, over all rounds."""
     other_subtasks: int = Field(default=6, ge=0)
-    """Performances of other subtasks that the function is held against; some may turn out to be no wrong
-    evidence."""
+    """Performances of other subtasks that the function is tested on; some may turn out to be right work."""
     writers: int = Field(default=1, ge=1, le=2)
-    """Functions written independently of each other, which must agree on everything that was recorded; 2
-    doubles the writer's calls."""
+    """Functions written independently of each other, which must agree on everything recorded; 2 doubles the
+    writer's calls."""
     again: tuple[str, ...] = ()
-    """Ids of rejected proposals that are tried once more, unchanged; `*` stands for any text (`tracker.*`).
-    They go on with the number of their attempts, so that models are asked anew."""
+    """Ids of rejected proposals to try once more, unchanged; `*` stands for any text (`tracker.*`). Their
+    attempts are numbered on, so that models are asked anew."""
     thresholds: Thresholds = Thresholds()
     """What the examination must show."""
 
@@ -65,7 +64,7 @@ class SubtaskFailedError(SynthesisError):
     """A subtask that cannot be verified; becomes a rejection."""
 
     def __init__(self, reason: str, message: str) -> None:
-        """With the short code and the whole explanation."""
+        """A failure with its short code and full explanation."""
         super().__init__(message)
         self.reason = reason
         self.message = message
@@ -77,12 +76,12 @@ class Writer:
 
     criticism: Criticism | None = None
     tried: set[tuple[str, ...]] = field(default_factory=set)
-    """Sources judged already, with the performances they were judged on: repeating one helps nobody."""
+    """Sources judged so far, each with the performances it was judged on: repeating one helps nobody."""
 
 
 @dataclass(slots=True)
 class Work:
-    """One subtask on its way through cross-verification."""
+    """The state of one subtask in cross-verification."""
 
     subtask: Subtask
     performances: Performances
@@ -90,7 +89,7 @@ class Work:
     functions: list[EvaluationFunction] = field(default_factory=list)
     writers: dict[int, Writer] = field(default_factory=dict)
     refused_by_all: bool = False
-    """Whether every function of the last round refused the performances, which are then doubted as well."""
+    """Whether every function of the last round refused the performances, which are then doubted too."""
 
 
 @dataclass(slots=True)
@@ -102,12 +101,12 @@ class FunctionWriting:
     categories: Mapping[str, ResourceCategory]
     settings: VerificationSettings
     examination_seconds: float = field(default=0.0, init=False)
-    """Time spent on examining functions so far, summed over those examined side by side."""
+    """Time spent on examining functions so far, summed over those examined in parallel."""
 
-    async def function(
+    async def write_function(
         self, work: Work, number: int, trajectories: list[Trajectory]
     ) -> EvaluationFunction | None:
-        """A function that judges all evidence rightly, or None after as many tries as a round has.
+        """A function that judges all evidence correctly; None if a round's attempts did not yield one.
 
         Raises:
             SubtaskFailedError: a writer gives no usable reply.
@@ -115,12 +114,12 @@ class FunctionWriting:
         """
         work.refused_by_all = True
         if self.settings.writers == 1:
-            return await self._written(work, number, trajectories, work.writers.setdefault(0, Writer()))
+            return await self._write(work, number, trajectories, work.writers.setdefault(0, Writer()))
         for _ in range(self.settings.functions_per_round):
             writers = [work.writers.setdefault(index, Writer()) for index in range(self.settings.writers)]
             functions: list[EvaluationFunction] = []
             for writer in writers:
-                function = await self._written(work, number, trajectories, writer)
+                function = await self._write(work, number, trajectories, writer)
                 if function is None:
                     return None
                 functions.append(function)
@@ -129,12 +128,12 @@ class FunctionWriting:
             )
             if not any(found):
                 return functions[0]
-            for writer, function, told in zip(writers, functions, found, strict=True):
-                writer.criticism = Criticism(function.source, _shown(told, trajectories))
-                self._note(work, number, function, trajectories, None, reason="\n".join(told))
+            for writer, function, messages in zip(writers, functions, found, strict=True):
+                writer.criticism = Criticism(function.source, _without_ends(messages, trajectories))
+                self._record(work, number, function, trajectories, None, reason="\n".join(messages))
         return None
 
-    async def _written(
+    async def _write(
         self, work: Work, number: int, trajectories: list[Trajectory], writer: Writer
     ) -> EvaluationFunction | None:
         stage = self.stage
@@ -153,10 +152,10 @@ class FunctionWriting:
                 )
             except CallFailedError as error:
                 raise SubtaskFailedError("no_usable_reply", str(error)) from error
-            tried = (function.source, *(item.trajectory_id for item in trajectories))
-            if tried in writer.tried:
+            attempt = (function.source, *(item.trajectory_id for item in trajectories))
+            if attempt in writer.tried:
                 return None
-            writer.tried.add(tried)
+            writer.tried.add(attempt)
             work.functions.append(function)
             accepted = await self._judge(work, number, function, trajectories, writer)
             if accepted is not None:
@@ -171,17 +170,17 @@ class FunctionWriting:
         trajectories: list[Trajectory],
         writer: Writer,
     ) -> EvaluationFunction | None:
-        """The function with its quality if it is right about all evidence; otherwise what is wrong becomes
+        """The function with its quality if it judges all evidence correctly; otherwise sets the writer's
         criticism."""
-        asked = ((item.parameters, item.final_evidence, item.initial_evidence) for item in trajectories)
+        inputs = ((item.parameters, item.final_evidence, item.initial_evidence) for item in trajectories)
         evaluations = await asyncio.gather(
-            *(asyncio.to_thread(self.sandbox.evaluate, function.source, *given) for given in asked)
+            *(asyncio.to_thread(self.sandbox.evaluate, function.source, *values) for values in inputs)
         )
         failed = [evaluation.said for evaluation in evaluations if not evaluation.passed]
         if failed:
             reason = f"does not accept a right performance: {'; '.join(dict.fromkeys(failed))}"
-            writer.criticism = Criticism(function.source, _shown([reason], trajectories))
-            self._note(work, number, function, trajectories, evaluations, reason=reason)
+            writer.criticism = Criticism(function.source, _without_ends([reason], trajectories))
+            self._record(work, number, function, trajectories, evaluations, reason=reason)
             return None
         work.refused_by_all = False
         others = await self.stage.pool.others(work.subtask, self.settings.other_subtasks)
@@ -189,10 +188,10 @@ class FunctionWriting:
         quality = await asyncio.to_thread(self._examine, function, work.subtask, trajectories, others)
         self.examination_seconds += perf_counter() - started
         reason = feedback(quality, self._thresholds(quality, len(others)))
-        self._note(work, number, function, trajectories, evaluations, reason=reason, quality=quality)
+        self._record(work, number, function, trajectories, evaluations, reason=reason, quality=quality)
         if not reason:
             return function.model_copy(update={"quality": quality})
-        writer.criticism = Criticism(function.source, _shown([reason], trajectories), quality)
+        writer.criticism = Criticism(function.source, _without_ends([reason], trajectories), quality)
         return None
 
     def _examine(
@@ -212,15 +211,15 @@ class FunctionWriting:
         return examine(function.source, positive, cases, self.sandbox, routes=len(routes(trajectories)))
 
     def _thresholds(self, quality: FunctionQuality, others: int) -> Thresholds:
-        """The thresholds; a pool too small to offer enough other subtasks is held to those it has."""
+        """The thresholds; a pool with too few other subtasks is held only to those it has."""
         thresholds = self.settings.thresholds
         if others >= self.settings.other_subtasks:
             return thresholds
-        held = sum(item.total + item.excused for item in quality.families if item.family == "other_subtask")
-        least = min(thresholds.least_other_subtasks, held)
+        tested = sum(item.total + item.excused for item in quality.families if item.family == "other_subtask")
+        least = min(thresholds.least_other_subtasks, tested)
         return thresholds.model_copy(update={"least_other_subtasks": least})
 
-    def _note(
+    def _record(
         self,
         work: Work,
         number: int,
@@ -232,8 +231,8 @@ class FunctionWriting:
         quality: FunctionQuality | None = None,
     ) -> None:
         last = len(work.functions) % self.settings.functions_per_round == 0
-        judged: Sequence[Evaluation | None] = evaluations or [None] * len(trajectories)
-        for trajectory, evaluation in zip(trajectories, judged, strict=True):
+        evaluation_of_each: Sequence[Evaluation | None] = evaluations or [None] * len(trajectories)
+        for trajectory, evaluation in zip(trajectories, evaluation_of_each, strict=True):
             work.rounds.append(
                 VerificationRound(
                     verification_id=f"{work.subtask.subtask_id}:{len(work.rounds) + 1}",
@@ -252,38 +251,39 @@ class FunctionWriting:
             )
 
 
-def _shown(messages: Sequence[str], trajectories: Sequence[Trajectory]) -> tuple[str, ...]:
-    """Messages in words of the task, for a writer that does not see how performances ended."""
+def _without_ends(messages: Sequence[str], trajectories: Sequence[Trajectory]) -> tuple[str, ...]:
+    """Messages in the terms of the task, for a writer that does not see how performances ended."""
     return tuple(without_ends(message, trajectories) for message in messages)
 
 
 def disagreements(
     functions: Sequence[EvaluationFunction], performances: Sequence[Trajectory], sandbox: EvaluationSandbox
 ) -> list[tuple[str, ...]]:
-    """For each function, where another one judges a recorded state otherwise, in words; nothing where all
+    """For each function, the recorded states that another one judges differently, in words; empty if all
     agree.
 
-    Every state of every performance is judged, not only its end: that the work is done too early or too late
-    is seen there.
+    Every state of every performance is judged, not only its end: this shows whether work counts as done too
+    early or too late.
     """
-    told: list[list[str]] = [[] for _ in functions]
-    for where, trajectory, evidence in _states(performances):
-        said = [
+    messages: list[list[str]] = [[] for _ in functions]
+    for label, trajectory, evidence in _labelled_states(performances):
+        evaluations = [
             sandbox.evaluate(item.source, trajectory.parameters, evidence, start=trajectory.initial_evidence)
             for item in functions
         ]
-        if len({item.passed for item in said}) == 1:
+        if len({item.passed for item in evaluations}) == 1:
             continue
-        for number, own in enumerate(said):
-            other = next(item for item in said if item.passed != own.passed)
-            told[number].append(
-                f"{where}, your function says {_verdict(own)}; another one, written independently for the"
-                f" same instruction, says {_verdict(other)}. One of them is wrong: decide by the instruction."
+        for number, own in enumerate(evaluations):
+            other = next(item for item in evaluations if item.passed != own.passed)
+            messages[number].append(
+                f"{label}, your function says {_describe_verdict(own)}; another one, written independently"
+                f" for the same instruction, says {_describe_verdict(other)}. One of them is wrong: decide by"
+                " the instruction."
             )
-    return [tuple(items[:_MOST_TOLD]) for items in told]
+    return [tuple(items[:_MOST_DISAGREEMENTS]) for items in messages]
 
 
-def _states(performances: Sequence[Trajectory]) -> Iterator[tuple[str, Trajectory, Evidence]]:
+def _labelled_states(performances: Sequence[Trajectory]) -> Iterator[tuple[str, Trajectory, Evidence]]:
     for trajectory in {item.trajectory_id: item for item in performances}.values():
         yield f"Before the first step of {trajectory.instruction!r}", trajectory, trajectory.initial_evidence
         for step in trajectory.steps:
@@ -291,7 +291,7 @@ def _states(performances: Sequence[Trajectory]) -> Iterator[tuple[str, Trajector
             yield f"{when} of {trajectory.instruction!r}", trajectory, step.evidence
 
 
-def _verdict(evaluation: Evaluation) -> str:
+def _describe_verdict(evaluation: Evaluation) -> str:
     if evaluation.result is None:
         return f"nothing ({evaluation.outcome.replace('_', ' ')}: {evaluation.message})"
     verdict = "success" if evaluation.result.success else "failure"

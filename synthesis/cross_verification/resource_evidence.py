@@ -1,6 +1,6 @@
-"""Whether a performance read and wrote what its subtask declares, by which composition links subtasks.
+"""Whether a performance read and wrote what its subtask declares; composition links subtasks by these.
 
-Which document is open in an application evidence cannot show.
+Evidence cannot show which document is open in an application.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _PASTE = "ctrl+v"
 
 
 def contradictions(instance: BoundSubtask, trajectory: Trajectory) -> list[str]:
-    """What `trajectory` shows against the declarations of `instance`, in words for the explorer."""
+    """How `trajectory` contradicts the declarations of `instance`, in words for the explorer."""
     states = trajectory.initial_evidence, trajectory.final_evidence
     return [*_inputs(instance, *states), *_outputs(instance, *states), *_undeclared(instance, trajectory)]
 
@@ -35,7 +35,7 @@ def _inputs(instance: BoundSubtask, before: Evidence, after: Evidence) -> Iterat
             yield f"declares to read {name}, of which the application knew nothing before"
         elif resource.kind is ResourceKind.CLIPBOARD and not holds(before.clipboard, resource.category):
             yield f"declares to read {name}, but the clipboard did not hold that before"
-        elif resource.kind is ResourceKind.CLIPBOARD and not _arrived(before, after):
+        elif resource.kind is ResourceKind.CLIPBOARD and not _was_pasted(before, after):
             yield f"declares to read {name}, but what the clipboard held is in nothing that changed"
 
 
@@ -63,38 +63,38 @@ def _undeclared(instance: BoundSubtask, trajectory: Trajectory) -> Iterator[str]
     read = {item.value for item in instance.inputs if item.kind is ResourceKind.FILE}
     written = {item.value for item in instance.outputs if item.kind is ResourceKind.FILE}
     old, new = paths_of(before), paths_of(after)
-    for path in sorted(_of_user(new - old) - written):
+    for path in sorted(_personal_paths(new - old) - written):
         if not any(path.startswith(f"{other}/") or other.startswith(f"{path}/") for other in written):
             yield f"writes {path!r} without declaring it"
-    for path in sorted(_of_user(old - new) - read):
+    for path in sorted(_personal_paths(old - new) - read):
         if not any(path.startswith(f"{other}/") for other in read):
             yield f"removes {path!r} without declaring it as a consumed input"
     for name, value in sorted(instance.parameters.items()):
-        if value in _of_user({file.path for file in before.files}) and value not in read | written:
+        if value in _personal_paths({file.path for file in before.files}) and value not in read | written:
             yield f"its parameter {name} names the existing file {value!r}, which it does not declare"
     declared = {item.kind for item in instance.outputs}
     if after.clipboard != before.clipboard and ResourceKind.CLIPBOARD not in declared:
         yield "changes the clipboard without declaring it as an output"
-    if _pastes_foreign(trajectory) and ResourceKind.CLIPBOARD not in {item.kind for item in instance.inputs}:
+    if _pastes_initial(trajectory) and ResourceKind.CLIPBOARD not in {item.kind for item in instance.inputs}:
         yield "pastes what was in the clipboard before without declaring it as an input"
 
 
-def _pastes_foreign(trajectory: Trajectory) -> bool:
-    """Whether something is pasted by keys while the clipboard holds what it held at the start."""
+def _pastes_initial(trajectory: Trajectory) -> bool:
+    """Whether something is pasted with keys while the clipboard holds what it held at the start."""
     before = trajectory.initial_evidence
-    given = before.clipboard
+    initial = before.clipboard
     for step in trajectory.steps:
         pressed = {event.text for event in step.evidence.inputs[len(before.inputs) :] if event.kind == "key"}
         if _PASTE in pressed:
-            return before.clipboard == given != ClipboardState()
+            return before.clipboard == initial != ClipboardState()
         before = step.evidence
     return False
 
 
-def _arrived(before: Evidence, after: Evidence) -> bool:
-    """Whether the text of the clipboard, or a change that no text tells of, is in what changed or is seen.
+def _was_pasted(before: Evidence, after: Evidence) -> bool:
+    """Whether the clipboard's text is on the screen or in a changed file, or a changed file has no text.
 
-    Its longest word stands for the text, which may be laid out otherwise where it was pasted.
+    Its longest word stands for the text, which may be laid out differently where it was pasted.
     """
     word = max((before.clipboard.text or "").casefold().split(), key=len, default="")
     if not word:
@@ -106,6 +106,6 @@ def _arrived(before: Evidence, after: Evidence) -> bool:
     ) or any(word in f"{control.text} {control.value}".casefold() for control in after.controls)
 
 
-def _of_user(paths: set[str]) -> set[str]:
-    """Paths in the folders that the environment gives to people; elsewhere applications keep their own."""
+def _personal_paths(paths: set[str]) -> set[str]:
+    """Those of `paths` in the folders that the environment gives to people; applications use others."""
     return {path for path in paths if path.split("/", 1)[0] in PERSONAL_FOLDERS}

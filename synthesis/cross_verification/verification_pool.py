@@ -1,9 +1,9 @@
-"""The pool of verified subtasks, which provides those still being verified with what they need.
+"""The pool of verified subtasks, which provides the inputs of those still being verified.
 
-A subtask whose inputs no reset provides waits here until another one that makes them is verified; nobody
-waits for a subtask that in turn waits for it. What one is given does not depend on which other one happened
-to be done first, so a run that is started again asks the same questions. When all that are open wait here,
-nothing more can come, and the first of them by name that can makes do with what there is.
+A subtask whose inputs no reset provides waits here until one that makes them is verified; no subtask waits
+for one that in turn waits for it. What a subtask is given does not depend on which others happen to finish
+first, so a resumed run asks the same questions. When all open subtasks wait here, nothing more can come, and
+the first of them by name that can proceed goes on with what there is.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ _Rank = tuple[int, int, str]
 
 
 class VerificationPool:
-    """Subtasks by what is known of them: announced, performed, verified or rejected, in one event loop."""
+    """The state of each subtask: announced, performed, verified or rejected; for use in one event loop."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class VerificationPool:
         *,
         parameter_sets: int = 2,
     ) -> None:
-        """A pool for `applications`; of each subtask, `parameter_sets` instances are verified."""
+        """A pool for `applications`; `parameter_sets` instances of each subtask are verified."""
         self._applications = applications
         self._categories = categories
         self._parameter_sets = parameter_sets
@@ -52,11 +52,11 @@ class VerificationPool:
         self._complete = False
         self._chains: dict[str, int] | None = None
         self._waiting: dict[str, BoundSubtask | None] = {}
-        self._makes_do: str | None = None
+        self._unblocked: str | None = None
         self._changed = asyncio.Condition()
 
     async def announce(self, subtasks: Iterable[Subtask]) -> None:
-        """Announce `subtasks`, all those of their application; each will be settled eventually."""
+        """Announce all `subtasks` of an application; each will be settled eventually."""
         async with self._changed:
             for subtask in subtasks:
                 bound = [
@@ -69,14 +69,14 @@ class VerificationPool:
                 self._open[subtask.subtask_id] = tuple({item.instance_id: item for item in bound}.values())
                 self._announced[subtask.subtask_id] = self._open[subtask.subtask_id]
             self._chains = None
-            self._tell()
+            self._notify()
 
     async def complete(self) -> None:
         """Declare that no further subtasks will be announced."""
         async with self._changed:
             self._complete = True
             self._chains = None
-            self._tell()
+            self._notify()
 
     async def record(self, trajectory: Trajectory) -> None:
         """Keep a finished performance as evidence that other subtasks' functions must not accept."""
@@ -84,7 +84,7 @@ class VerificationPool:
             self._recorded.setdefault(trajectory.subtask_id, {}).setdefault(
                 trajectory.instance_id, trajectory
             )
-            self._tell()
+            self._notify()
 
     async def settle(self, subtask_id: str, verified: VerifiedSubtask | None) -> None:
         """Record the outcome of a subtask: verified, or rejected (None)."""
@@ -96,15 +96,14 @@ class VerificationPool:
                     for instance in verified.instances(self._categories)
                     if (trajectory := verified.trajectory(instance.instance_id)) is not None
                 )
-            self._tell()
+            self._notify()
 
     async def setup_trajectory(self, instance: BoundSubtask, variant: int = 0) -> SetupTrajectory | None:
         """What to perform before `instance` so that its inputs exist; None if nothing verified can provide
         them.
 
-        Waits while a subtask that is still open could. Another `variant` has the producer work with other
-        parameters, where it is verified with several: a consumer that is always given the same is never shown
-        to look at it.
+        Waits while an open subtask could. With another `variant`, the producer works with other parameters if
+        it is verified with several: a consumer that always gets the same input never proves that it reads it.
         """
         async with self._changed:
             while True:
@@ -118,9 +117,9 @@ class VerificationPool:
     async def others(self, subtask: Subtask, wanted: int) -> tuple[Trajectory, ...]:
         """Performances of `wanted` other subtasks, those of the same application first; fewer at the end.
 
-        Which ones follows from what was announced and what becomes of it, never from who happens to be done
-        by now: only subtasks are asked for that need no longer chain of others before them than `subtask`
-        itself does, and each of these is waited for, unless all that are open wait here.
+        The choice follows from what was announced and how it was settled, never from what happens to be
+        finished: only subtasks that need no longer chain of others than `subtask` itself are used, and each
+        of these is waited for, unless all open subtasks wait here.
         """
         async with self._changed:
             while (found := self._others(subtask, wanted)) is None:
@@ -128,30 +127,30 @@ class VerificationPool:
             return found
 
     async def _wait(self, name: str, prepared: BoundSubtask | None = None) -> None:
-        """Wait for news, to have an instance `prepared` or for others, unless all wait and one makes do."""
+        """Wait for news, to prepare an instance or for others; if all wait, one is unblocked instead."""
         self._waiting[name] = prepared
-        if self._complete and self._makes_do is None and self._open.keys() <= self._waiting.keys():
-            self._choose()
+        if self._complete and self._unblocked is None and self._open.keys() <= self._waiting.keys():
+            self._unblock_one()
             self._changed.notify_all()
-        if self._makes_do != name:
+        if self._unblocked != name:
             await self._changed.wait()
 
-    def _choose(self) -> None:
-        """Have the first that can make do with what there is do so; where none can, the first is told so."""
+    def _unblock_one(self) -> None:
+        """Let the first subtask go on that can; if none can, the first one, which then fails."""
         names = sorted(self._waiting, key=lambda name: (self._waiting[name] is not None, name))
         for name in names:
-            self._makes_do, prepared = name, self._waiting[name]
+            self._unblocked, prepared = name, self._waiting[name]
             if prepared is None or not isinstance(self._plan(prepared, prepared.application, (name,)), str):
                 return
-        self._makes_do = names[0]
+        self._unblocked = names[0]
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         self._waiting.clear()
-        self._makes_do = None
+        self._unblocked = None
         self._changed.notify_all()
 
     def _others(self, subtask: Subtask, wanted: int) -> tuple[Trajectory, ...] | None:
-        own = subtask.application
+        application = subtask.application
         longest = self._chain_length(subtask.subtask_id)
         lengths = {name: self._chain_length(name) for name in {**self._announced, **self._recorded}}
         names = [
@@ -161,25 +160,25 @@ class VerificationPool:
             and length <= longest
             and not (self._complete and length == math.inf)
         ]
-        names.sort(key=lambda name: (_application(name) != own, lengths[name], _application(name)))
-        found: list[Trajectory] = []
+        names.sort(key=lambda name: (_application(name) != application, lengths[name], _application(name)))
+        samples: list[Trajectory] = []
         for name in names:
-            if len(found) == wanted:
+            if len(samples) == wanted:
                 break
-            if not self._complete and (_application(name) != own or lengths[name]):
+            if not self._complete and (_application(name) != application or lengths[name]):
                 return None
             prospect = self._prospect(name, lengths[name])
             if prospect == "impossible":
                 continue
             sample = self._sample(name)
             if sample is not None and prospect == "possible":
-                found.append(sample)
-            elif name in self._open and self._makes_do != subtask.subtask_id:
+                samples.append(sample)
+            elif name in self._open and self._unblocked != subtask.subtask_id:
                 return None
-        return tuple(found) if len(found) == wanted or self._complete else None
+        return tuple(samples) if len(samples) == wanted or self._complete else None
 
     def _prospect(self, name: str, level: float) -> Literal["possible", "impossible", "wait"]:
-        """Whether settled producers of shorter chains than `level` can prepare the subtask."""
+        """Whether settled producers with chains shorter than `level` can prepare the subtask."""
         plans = [
             self._plan(instance, instance.application, (name,), below=level)
             for instance in self._announced.get(name, ())
@@ -189,7 +188,7 @@ class VerificationPool:
         return "wait" if "wait" in plans else "possible"
 
     def _sample(self, name: str) -> Trajectory | None:
-        """The performance of the subtask's first instance; of another one only when it is settled without."""
+        """The performance of the subtask's first instance, or of another one if it was settled without it."""
         recorded = self._recorded.get(name, {})
         for instance in self._announced.get(name, ()):
             if instance.instance_id in recorded:
@@ -199,16 +198,16 @@ class VerificationPool:
         return next(iter(recorded.values()), None)
 
     def _chain_length(self, name: str) -> float:
-        """How many subtasks stand before this one, at least; 0 where a reset provides all that it reads.
+        """The fewest subtasks that must precede this one; 0 if a reset provides all that it reads.
 
-        Infinite where nothing announced can prepare it, and before all is announced for those that need
-        preparing.
+        Infinite if nothing announced can prepare it, and for those that need preparing until all are
+        announced.
         """
         if self._chains is None:
-            self._chains = self._measured_chains()
+            self._chains = self._measure_chains()
         return self._chains.get(name, math.inf if name in self._announced else 0)
 
-    def _measured_chains(self) -> dict[str, int]:
+    def _measure_chains(self) -> dict[str, int]:
         needs = {
             name: [
                 needed
@@ -224,7 +223,8 @@ class VerificationPool:
             found = [
                 name
                 for name, needed in needs.items()
-                if name not in lengths and all(any(provides(one, item) for one in outputs) for item in needed)
+                if name not in lengths
+                and all(any(provides(output, item) for output in outputs) for item in needed)
             ]
             lengths.update(dict.fromkeys(found, length))
             outputs |= self._outputs(found)
@@ -234,14 +234,14 @@ class VerificationPool:
         return {output for name in names for item in self._announced[name] for output in item.outputs}
 
     def _unmet(self, instance: BoundSubtask, application: str) -> Iterator[Resource]:
-        available = self._existing(instance.world, application) | self._existing(
+        available = self._fixtures_of(instance.world, application) | self._fixtures_of(
             instance.world, instance.application
         )
         for needed in instance.inputs:
             if not any(provides(fixture, needed) for fixture in available):
                 yield needed
 
-    def _existing(self, world: str, application: str) -> frozenset[Resource]:
+    def _fixtures_of(self, world: str, application: str) -> frozenset[Resource]:
         key = (world, application)
         if key not in self._fixtures:
             entry = applications_in(self._applications, world).get(application)
@@ -259,12 +259,12 @@ class VerificationPool:
     ) -> Plan | Obstacle:
         """What to perform before `instance`; `path` holds the subtasks that already wait for each other.
 
-        Only subtasks with shorter chains than `below` are performed.
+        Only subtasks with chains shorter than `below` are performed.
         """
         plan: list[tuple[BoundSubtask, Trajectory]] = []
         unmet = sorted(self._unmet(instance, application), key=lambda item: item.kind in _PREPARED_LAST)
         for needed in unmet:
-            if any(provides(output, needed) for done, _ in plan for output in done.outputs):
+            if any(provides(output, needed) for producer, _ in plan for output in producer.outputs):
                 continue
             provider = self._provider(instance, needed, path, variant, below)
             if isinstance(provider, str):
@@ -279,31 +279,32 @@ class VerificationPool:
             return "impossible"
 
         def serves(name: str, producer: BoundSubtask) -> bool:
-            made = any(provides(output, needed) for output in producer.outputs)
-            return name not in path and producer.world == instance.world and made
+            provided = any(provides(output, needed) for output in producer.outputs)
+            return name not in path and producer.world == instance.world and provided
 
         plans: list[Plan] = []
         obstacles: set[Obstacle] = set()
-        own, coming = instance.application, {} if self._makes_do == path[0] else self._open
+        application = instance.application
+        pending = {} if self._unblocked == path[0] else self._open
         for name, performed in self._producers.items():
             for producer, trajectory in performed if self._is_below(name, below) else ():
                 if serves(name, producer):
-                    plan = self._plan(producer, own, (*path, name), variant=variant, below=below)
+                    plan = self._plan(producer, application, (*path, name), variant=variant, below=below)
                     if isinstance(plan, str):
                         obstacles.add(plan)
                     else:
                         plans.append((*plan, (producer, trajectory)))
-        to_come = [(name, item) for name, items in coming.items() for item in items if serves(name, item)]
+        possible = [(name, item) for name, items in pending.items() for item in items if serves(name, item)]
         if plans:
-            rank = min(_rank(plan, own) for plan in plans)
-            if self._better_may_come([producer for _, producer in to_come], rank, own):
+            rank = min(_rank(plan, application) for plan in plans)
+            if self._better_may_come([producer for _, producer in possible], rank, application):
                 return "wait"
-            best = [plan for plan in plans if _rank(plan, own) == rank]
+            best = [plan for plan in plans if _rank(plan, application) == rank]
             return best[variant % len(best)]
         can_come = (
             self._is_below(name, below)
-            and self._plan(producer, own, (*path, name), below=below) != "impossible"
-            for name, producer in to_come
+            and self._plan(producer, application, (*path, name), below=below) != "impossible"
+            for name, producer in possible
         )
         if any(can_come):
             return "wait"
@@ -312,20 +313,20 @@ class VerificationPool:
     def _is_below(self, name: str, limit: float) -> bool:
         return limit == math.inf or self._chain_length(name) < limit
 
-    def _better_may_come(self, coming: Iterable[BoundSubtask], rank: _Rank, own: str) -> bool:
-        """Whether one of those `coming` that itself waits for nothing would be preferred to one of `rank`."""
+    def _better_may_come(self, coming: Iterable[BoundSubtask], rank: _Rank, application: str) -> bool:
+        """Whether one of those `coming` that needs no preparation would be preferred to one of `rank`."""
         if not self._complete and rank[:2] != (1, 0):
             return True
         return any(
-            (1, int(producer.application != own), producer.subtask_id) < rank
-            and not any(self._unmet(producer, own))
+            (1, int(producer.application != application), producer.subtask_id) < rank
+            and not any(self._unmet(producer, application))
             for producer in coming
         )
 
 
-def _rank(plan: Plan, own: str) -> _Rank:
-    """Smaller is better: few subtasks, few of them of other applications than `own`, then by name."""
-    return len(plan), sum(item.application != own for item, _ in plan), plan[-1][0].subtask_id
+def _rank(plan: Plan, application: str) -> _Rank:
+    """Smaller is better: few subtasks, few of them of applications other than `application`, then by name."""
+    return len(plan), sum(item.application != application for item, _ in plan), plan[-1][0].subtask_id
 
 
 def _application(subtask_id: str) -> str:

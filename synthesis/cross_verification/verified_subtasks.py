@@ -1,4 +1,4 @@
-"""Verified subtasks, and which instances are performed, and which follow from those."""
+"""Verified subtasks, which instances are performed, and which follow from those."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -37,17 +37,15 @@ class VerifiedSubtask(Record):
         return next((item for item in self.trajectories if item.instance_id == instance_id), None)
 
     def performance(self, instance: BoundSubtask) -> Trajectory | None:
-        """How `instance` is performed: its accepted trajectory, or one of another instance with its values
-        put in.
+        """How `instance` is performed: its accepted trajectory, or one derived from those of other instances.
 
-        None where the accepted trajectories differ by more than their values, so that nothing follows from
-        them.
+        None if the accepted trajectories differ by more than their values, so that nothing follows from them.
         """
         recorded = self.trajectory(instance.instance_id)
         return recorded if recorded is not None else performed_with(self.trajectories, instance)
 
     def tells_how(self, instance: BoundSubtask) -> bool:
-        """Whether the accepted trajectories show how it is done with values such as those of `instance`."""
+        """Whether the accepted trajectories imply how it is done with values such as those of `instance`."""
         return performed_with(self.trajectories, instance) is not None
 
     @property
@@ -62,10 +60,9 @@ def instances_to_verify(
     categories: Mapping[str, ResourceCategory],
     count: int,
 ) -> list[BoundSubtask]:
-    """The `count` instances that are performed: the first in the first world, the second in the world that
-    comes next.
+    """The `count` instances that are performed: the first in the first world, the second in the next one.
 
-    In the second world one is chosen whose inputs exist there at reset, if there is any.
+    In the second world, one whose inputs exist there after a reset is preferred.
     """
     sets = subtask.available_parameters[:count]
     worlds = worlds_of(applications)
@@ -83,8 +80,8 @@ def instances_to_verify(
         for candidate in candidates
         if all(item.slot is not None or item in existing for item in candidate.inputs)
     )
-    elsewhere = next(startable, candidates[0])
-    return [instances[0], elsewhere, *instances[2:]] if instances else [elsewhere]
+    second = next(startable, candidates[0])
+    return [instances[0], second, *instances[2:]] if instances else [second]
 
 
 def instances_in_worlds(
@@ -92,10 +89,10 @@ def instances_in_worlds(
     applications: Mapping[str, Application],
     categories: Mapping[str, ResourceCategory],
 ) -> tuple[BoundSubtask, ...]:
-    """The verified instances, and for a subtask verified in at least two worlds all that follow from them.
+    """The verified instances; if they are of at least two worlds, also all that follow from them.
 
-    Further instances have the values of the catalogue, or those it was verified with, in every world. They
-    are left out where the verified trajectories differ by more than their values.
+    Further instances have the values of the catalogue, or those verified, in every world. They are left out
+    if the verified trajectories differ by more than their values.
     """
     recorded = verified.instances(categories)
     if len(verified.worlds) < 2 or verified.subtask.application not in applications:
@@ -113,6 +110,6 @@ def instances_in_worlds(
         with suppress(ParameterInvalidError):
             instance = subtask.bind(parameters_in(applications, values, world), categories, world)
             found.setdefault(instance.instance_id, instance)
-    first = next((item for name, item in found.items() if verified.trajectory(name) is None), None)
+    other = next((item for name, item in found.items() if verified.trajectory(name) is None), None)
     # Whether the trajectories agree does not depend on the new values, so one instance stands for all.
-    return recorded if first is not None and verified.performance(first) is None else tuple(found.values())
+    return recorded if other is not None and verified.performance(other) is None else tuple(found.values())

@@ -1,7 +1,7 @@
 """A model writes evaluation functions.
 
-evaluation_functions    asks for one; which checks the reference holds
-shown_effects           what it is shown: the effects of performances
+evaluation_functions    asks for a function; which checks its reference covers
+shown_effects           the effects of performances, as the writer sees them
 origins                 where new content comes from: pasted, imported, exported, copied
-task_shapes             what a writer is shown and told that must not learn how performances ended
+task_shapes             what a writer sees that must not learn how performances ended
 """

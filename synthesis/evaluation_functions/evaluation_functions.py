@@ -26,12 +26,12 @@ _DRAWING = "drawing"
 
 @dataclass(frozen=True, slots=True)
 class Criticism:
-    """Why the last function of a subtask is not good enough."""
+    """What is wrong with the last function of a subtask."""
 
     source: str
     messages: tuple[str, ...]
     quality: FunctionQuality = field(default_factory=FunctionQuality)
-    """What the examination found, where there was one."""
+    """What the examination found, if there was one."""
 
 
 async def write_evaluation_function(
@@ -45,7 +45,7 @@ async def write_evaluation_function(
     attempt: int = 0,
     provenance: Provenance,
 ) -> EvaluationFunction:
-    """A function that is meant to accept what `trajectories` reached, for any parameters. Nothing is run or
+    """A function meant to accept what `trajectories` reached, for any parameters; it is neither run nor
     checked here.
 
     Raises:
@@ -82,7 +82,7 @@ async def write_evaluation_function(
 
 
 def performances(trajectories: Sequence[Trajectory]) -> tuple[Performance, ...]:
-    """Trajectories as the writer is shown them: what they changed, not how."""
+    """Trajectories as the writer sees them: what they changed, not how."""
     divisions = divided(trajectories)
     constant = constants(trajectories, [(*item.essential, *item.incidental) for item in divisions])
     return tuple(
@@ -97,29 +97,29 @@ def performances(trajectories: Sequence[Trajectory]) -> tuple[Performance, ...]:
 
 
 def needed_checks(trajectories: Sequence[Trajectory], *, on_screen: bool) -> frozenset[Reads | Content]:
-    """Parts of the evidence, and contents of files, that functions for the work of `trajectories` may speak
-    of: half of the reference of checks is about formats that most work does not meet.
+    """Parts of the evidence, and contents of files, that functions for the work of `trajectories` may use:
+    half of the reference is about formats that most work does not involve.
 
-    The screen counts where the result is `on_screen` or in no file, and where pictures of it may be taken. Of
-    files count those that changed, and those that the work may read: their path stands in the instruction or
-    a parameter, or the screen counts.
+    The screen is included if the result is `on_screen` or in no file, or if screenshots may be taken. Files
+    count if they changed or the work may read them: their path is in the instruction or a parameter, or the
+    screen counts.
     """
     found: set[Reads | Content] = {"files"}
     for trajectory in trajectories:
         start, end = trajectory.initial_evidence, trajectory.final_evidence
         changed = effects(start, end, trajectory.parameters)
-        lasting = {effect.container for effect in changed if effect.area == "file"}
+        changed_files = {effect.container for effect in changed if effect.area == "file"}
         if any(effect.area == "clipboard" for effect in changed) or start.clipboard.text:
             found.add("clipboard")
-        seen = on_screen or not lasting
-        if seen or end.screen:
+        screen_counts = on_screen or not changed_files
+        if screen_counts or end.screen:
             found.add("screen")
-        files = [*start.files, *(file for file in end.files if file.path in lasting)]
-        told = " ".join((trajectory.instruction, *trajectory.parameters.values()))
-        forms = {
+        files = [*start.files, *(file for file in end.files if file.path in changed_files)]
+        texts = " ".join((trajectory.instruction, *trajectory.parameters.values()))
+        formats = {
             read(file.path, file.text)[0]
             for file in files
-            if file.text is not None and (seen or file.path in lasting or file.path in told)
+            if file.text is not None and (screen_counts or file.path in changed_files or file.path in texts)
         }
-        found.update("drawing" if form == _DRAWING else "records" for form in forms - {FALLBACK})
+        found.update("drawing" if name == _DRAWING else "records" for name in formats - {FALLBACK})
     return frozenset(found)

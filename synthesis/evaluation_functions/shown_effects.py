@@ -31,8 +31,8 @@ _MOST_TEXTS = 60
 _LONGEST_TEXT = 400
 _SHORTEST_TEXT = 2
 _LONGEST_CLIPBOARD = 4_000
-_DEEP = 3
-_NOTHING = group("", "field", (0, 0), ())
+_NESTED_DEPTH = 3
+_EMPTY_NODE = group("", "field", (0, 0), ())
 
 
 def shown_effects(trajectory: Trajectory, division: Division) -> ShownEffects:
@@ -40,15 +40,15 @@ def shown_effects(trajectory: Trajectory, division: Division) -> ShownEffects:
     start, end = trajectory.initial_evidence, trajectory.final_evidence
     essential = [item for item in division.essential if item.area != "screen"]
     containers = list(dict.fromkeys(item.container for item in essential if item.area == "file"))
-    decided = {(item.container, "/".join(item.address)) for item in essential}
-    named = tuple(trajectory.parameters.values())
+    essential_places = {(item.container, "/".join(item.address)) for item in essential}
+    parameter_values = tuple(trajectory.parameters.values())
     records: dict[object, TouchedRecord] = {}
     for effect in (item for item in essential if item.area == "file"):
-        for record in _record(start, end, effect, named):
+        for record in _records(start, end, effect, parameter_values):
             key = (record.file_path, record.within, record.kind, tuple(record.fields.items()))
             known = records.get(key, record).changed_fields
-            both = tuple(dict.fromkeys((*known, *record.changed_fields)))
-            records[key] = record.model_copy(update={"changed_fields": both})
+            changed_fields = tuple(dict.fromkeys((*known, *record.changed_fields)))
+            records[key] = record.model_copy(update={"changed_fields": changed_fields})
     return ShownEffects(
         essential=tuple(essential),
         appeared=(appeared := _shown_only_in(end, start)),
@@ -61,19 +61,19 @@ def shown_effects(trajectory: Trajectory, division: Division) -> ShownEffects:
         records=tuple(records.values())[:_MOST_RECORDS],
         origins=tuple(
             item
-            for item in origins(start, end, containers, named)
-            if not item.target_at or item.kind != "field" or (item.target, item.target_at) in decided
+            for item in origins(start, end, containers, parameter_values)
+            if not item.target_at or item.kind != "field" or (item.target, item.target_at) in essential_places
         ),
-        extended=tuple(_extended(start, end, containers)),
+        extended=tuple(_extended_texts(start, end, containers)),
         rows=_changed_rows(start, end),
-        shown_parts=tuple(_shown_parts(start, end)),
+        shown_parts=tuple(_shown_tables(start, end)),
         clipboard_before=(start.clipboard.text or "")[:_LONGEST_CLIPBOARD],
     )
 
 
-def _shown_only_in(this: Evidence, other: Evidence) -> tuple[str, ...]:
-    elsewhere = view(other).shown
-    found = (text for text in _own_texts(this) if not any(shown_in(text, shown) for shown in elsewhere))
+def _shown_only_in(evidence: Evidence, other: Evidence) -> tuple[str, ...]:
+    other_texts = view(other).shown
+    found = (text for text in _own_texts(evidence) if not any(shown_in(text, shown) for shown in other_texts))
     return tuple(dict.fromkeys(found))[:_MOST_TEXTS]
 
 
@@ -85,10 +85,10 @@ def _own_texts(evidence: Evidence) -> Iterator[str]:
                     yield text.strip()
 
 
-def _changed_controls(start: Evidence, end: Evidence, state: Callable[[Control], T | None]) -> dict[str, T]:
-    before = {(control.text, state(control)) for control in start.controls}
-    states = ((control.text, state(control)) for control in end.controls if control.text)
-    return {name: held for name, held in states if held is not None and (name, held) not in before}
+def _changed_controls(start: Evidence, end: Evidence, getter: Callable[[Control], T | None]) -> dict[str, T]:
+    before = {(control.text, getter(control)) for control in start.controls}
+    current = ((control.text, getter(control)) for control in end.controls if control.text)
+    return {name: value for name, value in current if value is not None and (name, value) not in before}
 
 
 def _content(control: Control) -> str | None:
@@ -98,7 +98,7 @@ def _content(control: Control) -> str | None:
 
 
 def _changed_rows(start: Evidence, end: Evidence) -> dict[str, tuple[str, ...]]:
-    """What rows that were there show now and did not show before, times and numbers left out."""
+    """What existing rows show now and did not show before, without times and numbers."""
     before, after = (
         {
             name: [text for text in texts if len(text) <= _LONGEST_TEXT and not is_passing(text)]
@@ -114,8 +114,8 @@ def _changed_rows(start: Evidence, end: Evidence) -> dict[str, tuple[str, ...]]:
     return {name: texts for name, texts in found.items() if texts}
 
 
-def _shown_parts(start: Evidence, end: Evidence) -> Iterator[tuple[str, str]]:
-    """Tables that applications keep, all of whose records are on the screen and were not at the start."""
+def _shown_tables(start: Evidence, end: Evidence) -> Iterator[tuple[str, str]]:
+    """Tables of applications' own data with all records on the screen, which were not there at the start."""
     if not view(end).rows:
         return
     for path in (item for item in end.files_by_path() if item.startswith(".applications/")):
@@ -125,36 +125,36 @@ def _shown_parts(start: Evidence, end: Evidence) -> Iterator[tuple[str, str]]:
                 yield path, part.name
 
 
-def _extended(start: Evidence, end: Evidence, containers: Sequence[str]) -> Iterator[ExtendedText]:
-    old, new = start.files_by_path(), end.files_by_path()
+def _extended_texts(start: Evidence, end: Evidence, containers: Sequence[str]) -> Iterator[ExtendedText]:
+    files_before, files_after = start.files_by_path(), end.files_by_path()
     for path in containers:
-        before, after = old.get(path), new.get(path)
+        before, after = files_before.get(path), files_after.get(path)
         if before is None and after is not None and after.text:
             for source in start.files:
-                for item in _grown(path, "", source.text or "", after.text):
+                for item in _appended(path, "", source.text or "", after.text):
                     yield item.model_copy(update={"source": source.path})
         if before is None or after is None or not before.text or after.text is None:
             continue
         form, tree = read(path, after.text)
         if form == FALLBACK:
-            yield from _grown(path, "", before.text, after.text)
+            yield from _appended(path, "", before.text, after.text)
         elif form != DATABASE:
-            former = read(path, before.text)[1]
+            tree_before = read(path, before.text)[1]
             for address, node in tree.walk():
-                was = former.at(address) if address else None
-                if was is not None and all(item.value is not None or is_lines(item) for item in (was, node)):
-                    yield from _grown(path, "/".join(address), text_of(was), text_of(node))
+                old = tree_before.at(address) if address else None
+                if old is not None and all(item.value is not None or is_lines(item) for item in (old, node)):
+                    yield from _appended(path, "/".join(address), text_of(old), text_of(node))
 
 
-def _grown(path: str, field: str, before: str, after: str) -> Iterator[ExtendedText]:
-    was, now = ([line.strip() for line in text.splitlines() if line.strip()] for text in (before, after))
-    if was and len(now) > len(was) and now[: len(was)] == was:
-        yield ExtendedText(file_path=path, field=field, text="\n".join(now[len(was) :]))
+def _appended(path: str, field: str, before: str, after: str) -> Iterator[ExtendedText]:
+    old, new = ([line.strip() for line in text.splitlines() if line.strip()] for text in (before, after))
+    if old and len(new) > len(old) and new[: len(old)] == old:
+        yield ExtendedText(file_path=path, field=field, text="\n".join(new[len(old) :]))
 
 
-def _record(start: Evidence, end: Evidence, effect: Effect, known: Sequence[str]) -> Iterator[TouchedRecord]:
+def _records(start: Evidence, end: Evidence, effect: Effect, known: Sequence[str]) -> Iterator[TouchedRecord]:
     tree = tree_at(start if effect.kind == "removed" else end, effect.container)
-    former = tree_at(start, effect.container) or _NOTHING
+    former = tree_at(start, effect.container) or _EMPTY_NODE
     if tree is None or effect.format == FALLBACK:
         return
     node, address = tree.at(effect.address), effect.address
@@ -187,22 +187,22 @@ def _record(start: Evidence, end: Evidence, effect: Effect, known: Sequence[str]
 def _versions(
     former: Node, path: str, fields: dict[str, str], known: Sequence[str]
 ) -> dict[str, tuple[str, str, str]]:
-    """Fields of a new record that continue those of an older one of its name, as versions of a page do."""
+    """Fields of a new record that extend those of an older one of the same name, as page versions do."""
     return {
         name: (known_by, value, item.text)
         for known_by, value in fields.items()
         if value in known
         for older in belonging(former, {known_by: value})[:1]
         for name, text in fields.items()
-        if name != known_by and (was := older.at((name,))) is not None
-        for item in _grown(path, name, text_of(was), text)
+        if name != known_by and (old_field := older.at((name,))) is not None
+        for item in _appended(path, name, text_of(old_field), text)
     }
 
 
 def _fields_around(tree: Node, address: tuple[str, ...]) -> dict[str, str]:
-    """Fields of the record whose list an added record is in, such as the transaction of a posting."""
+    """Fields of the record whose list contains an added record, such as the transaction of a posting."""
     outer, inner = tree.at(address[:-2]), tree.at(address)
-    if len(address) < _DEEP or not address[-1].isdigit() or outer is None or not named_fields(outer):
+    if len(address) < _NESTED_DEPTH or not address[-1].isdigit() or outer is None or not named_fields(outer):
         return {}
     own = {} if inner is None else named_fields(inner)
     return named_fields(outer) | {f"{address[-2]}/*/{name}": value for name, value in own.items()}

@@ -1,5 +1,5 @@
 """The shape of a subtask's changes: places and types, with values of other records. Of the end of a
-performance only what nobody could guess: values that every performance has and that no parameter is in."""
+performance, only what nobody could guess: values common to all performances and without a parameter."""
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -26,16 +26,16 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ].*)?")
 _NUMBER = re.compile(r"[-+]?\d[\d.,]*")
 _SHORTEST_END = 4
 HIDDEN = "(what it ends with)"
-"""Stands for a value that only the end of a performance shows."""
+"""Replaces a value that only the end of a performance shows."""
 
 
 def constants(
     trajectories: Sequence[Trajectory], changes: Sequence[Sequence[Effect]]
 ) -> dict[tuple[str, ...], str]:
-    """Values that all of `trajectories`, with these `changes`, leave at one place, by the key of the effect,
-    with no value of a parameter in them. None where all were performed with the same parameters. Numbers that
-    new records have for a key are none: every performance begins alike, and another one does not.
-    """
+    """Values that all of `trajectories`, with these `changes`, leave in one place, and that contain no
+    parameter value, by the key of the effect. Empty if all were performed with the same parameters. Numeric
+    keys of new records are left out: they are the same only because every performance starts from the same
+    state."""
     if parameter_sets(trajectories) < _LEAST_PARAMETER_SETS:
         return {}
     left = list(map(_own_values, changes))
@@ -49,7 +49,7 @@ def _own_values(changes: Sequence[Effect]) -> dict[tuple[str, ...], set[str]]:
     found: dict[tuple[str, ...], set[str]] = {}
     for item in changes:
         value = item.after or ""
-        plain = item.area != "screen" and value == item.after_template and _type(value) != _GROUP
+        plain = item.area != "screen" and value == item.after_template and _value_type(value) != _GROUP
         if plain and 0 < len(value) <= _LONGEST_SAMPLE and not (value in keys and value.isdigit()):
             found.setdefault(item.key, set()).add(value)
     return found
@@ -58,20 +58,20 @@ def _own_values(changes: Sequence[Effect]) -> dict[tuple[str, ...], set[str]]:
 def task_shape(
     trajectory: Trajectory, essential: Sequence[Effect], constant: Mapping[tuple[str, ...], str]
 ) -> TaskShape:
-    """The shape of a performance with these `essential` effects, all with the `constants` of its subtask."""
+    """The shape of a performance with these `essential` effects and the `constants` of its subtask."""
     start = trajectory.initial_evidence
     shown = [effect for effect in essential if effect.area != "screen"] or list(essential)
     changes = {
         (item.container, item.address, item.kind): item
-        for item in (_change(effect, start, trajectory, constant) for effect in shown)
+        for item in (_change_shape(effect, start, trajectory, constant) for effect in shown)
     }
     touched = _touched_fields(trajectory, shown)
     noise = noise_between(start, trajectory.final_evidence)
-    known = [file for file in start.files if file.path in touched or not noise.concerns(file.path)]
-    named = {file.path for file in known if names_parameter(templated_path(file.path, trajectory.parameters))}
-    files = _worth_showing(known, touched, named)
+    files = [file for file in start.files if file.path in touched or not noise.concerns(file.path)]
+    named = {file.path for file in files if names_parameter(templated_path(file.path, trajectory.parameters))}
+    files = _worth_showing(files, touched, named)
     return TaskShape(
-        files=tuple(_file(file, touched.get(file.path, ())) for file in files[:_MOST_FILES]),
+        files=tuple(_starting_file(file, touched.get(file.path, ())) for file in files[:_MOST_FILES]),
         clipboard=cut_text(start.clipboard.text or "", _LONGEST_SAMPLE),
         changes=tuple(changes.values())[:_MOST_CHANGES],
     )
@@ -80,8 +80,8 @@ def task_shape(
 def _worth_showing(
     files: Iterable[FileState], touched: Container[str], named: Container[str]
 ) -> list[FileState]:
-    """What the work touches, then what is called by a parameter, then people's files, then a few of those
-    that applications keep with text, the outermost first."""
+    """The files that the work touches, then those named by a parameter, then people's files, then a few text
+    files of applications' own data, the outermost first."""
 
     def rank(file: FileState) -> tuple[object, ...]:
         depth = file.path.count("/") if file.path.startswith(".") else 0
@@ -115,7 +115,7 @@ def _touched_fields(trajectory: Trajectory, shown: Sequence[Effect]) -> dict[str
     return {path: tuple(names) for path, names in found.items()}
 
 
-def _change(
+def _change_shape(
     effect: Effect, start: Evidence, trajectory: Trajectory, constant: Mapping[tuple[str, ...], str]
 ) -> ChangeShape:
     return ChangeShape(
@@ -123,13 +123,13 @@ def _change(
         format=effect.format,
         address=effect.address_template[:1] if effect.area == "screen" else effect.address_template,
         kind=effect.kind,
-        value_type=_type(effect.after),
+        value_type=_value_type(effect.after),
         always=constant.get(effect.key, ""),
         samples=tuple(_samples(effect, start, trajectory.parameters)),
     )
 
 
-def _type(value: str | None) -> str:
+def _value_type(value: str | None) -> str:
     if value is None:
         return ""
     text = value.strip()
@@ -141,42 +141,42 @@ def _type(value: str | None) -> str:
 
 
 def _samples(effect: Effect, start: Evidence, parameters: dict[str, str]) -> Iterator[str]:
-    """Values that other records of the file had at the start at the same place."""
+    """Values of other records of the file at the same place at the start."""
     tree = tree_at(start, effect.container)
     if tree is None or not effect.address:
         return iter(())
     parts = tuple(filled(part, parameters) for part in effect.address_template)
-    around = [part if tree.at(parts[:depth]) else ANY for depth, part in enumerate(parts[:-1], 1)]
+    parents = [part if tree.at(parts[:depth]) else ANY for depth, part in enumerate(parts[:-1], 1)]
     found = (
         cut_text(text_of(node), _LONGEST_SAMPLE)
         for address, node in tree.walk()
         if node.value is not None and len(address) == len(parts)
-        if all(part in (ANY, name) for name, part in zip(address, (*around, parts[-1]), strict=True))
+        if all(part in (ANY, name) for name, part in zip(address, (*parents, parts[-1]), strict=True))
     )
     return islice(found, _MOST_SAMPLES)
 
 
-def _file(file: FileState, first: Sequence[str]) -> StartingFile:
+def _starting_file(file: FileState, first_fields: Sequence[str]) -> StartingFile:
     if file.text is None:
         return StartingFile(path=file.path)
     name, tree = read(file.path, file.text)
-    own = (node.name for _, node in tree.walk() if node.naming == "field" and node.name)
-    fields = dict.fromkeys((*first, *own)) if name != FALLBACK else ()
+    all_fields = (node.name for _, node in tree.walk() if node.naming == "field" and node.name)
+    fields = dict.fromkeys((*first_fields, *all_fields)) if name != FALLBACK else ()
     return StartingFile(path=file.path, format=name, fields=tuple(fields)[:_MOST_FIELDS])
 
 
 def without_ends(message: str, trajectories: Sequence[Trajectory]) -> str:
-    """`message` without values that performances ended with and that neither instruction, start nor
-    every performance alike tells; cases that read alike then are told once."""
+    """`message` without values that performances ended with and that are neither in the instruction or start
+    nor the same in every performance; cases that then read the same are merged."""
     values: set[str] = set()
     changes = [effects(item.initial_evidence, item.final_evidence, item.parameters) for item in trajectories]
     shown = set(constants(trajectories, changes).values())
     for trajectory, found in zip(trajectories, changes, strict=True):
-        told = " ".join((trajectory.instruction, *trajectory.parameters.values()))
+        known_text = " ".join((trajectory.instruction, *trajectory.parameters.values()))
         known = {effect.before for effect in found} | shown
         ends = [effect.after for effect in found if effect.after]
         texts = {text.strip() for end in ends for text in (end, *end.splitlines())}
-        values |= {text for text in texts - known if len(text) >= _SHORTEST_END and text not in told}
+        values |= {text for text in texts - known if len(text) >= _SHORTEST_END and text not in known_text}
     for value in sorted(values, key=len, reverse=True):
         for form in dict.fromkeys((repr(value), repr(value)[1:-1], value)):
             message = message.replace(form, HIDDEN)

@@ -1,7 +1,7 @@
 """Evidence of work that is not the subtask's: unfinished, done with other values, or of other subtasks.
 
-Work is unfinished by what lasts (files, clipboard); the screen decides too where outputs live on it or
-nothing lasting changes.
+Whether work is unfinished is decided by what lasts (files, clipboard), and by the screen if outputs are there
+or nothing lasting changes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,68 +27,70 @@ _SHOWN_CHANGES = 3
 
 
 def unfinished_work(subject: Subject) -> Iterator[Case]:
-    """Every case of these kinds."""
-    told = f"nothing was done at all.{_missing(subject, subject.start)}"
-    yield subject.case("no_op", told, subject.start)
+    """Nothing done, only some steps done, or all inputs made without a result."""
+    description = f"nothing was done at all.{_missing_text(subject, subject.start)}"
+    yield subject.case("no_op", description, subject.start)
     steps = subject.positive.steps
     states = [subject.start, *(step.evidence for step in steps)]
-    unfinished = [index for index, state in enumerate(states[:-1]) if not subject.reached(state)]
+    unfinished = [index for index, state in enumerate(states[:-1]) if not subject.is_reached(state)]
     for index in filter(None, unfinished):
         step = steps[index - 1]
-        done = step.action.operation.replace("_input", "").replace("_", " ")
-        done += f" on {step.target.text!r}" if step.target is not None and step.target.text else ""
-        told = f"only the first {index} of {len(steps)} steps were done, the last of them {done}."
-        yield subject.case("truncation", told + _missing(subject, states[index]), states[index])
-    # all the inputs with none of the results: nothing changed, or as much as was there before the result
+        action = step.action.operation.replace("_input", "").replace("_", " ")
+        action += f" on {step.target.text!r}" if step.target is not None and step.target.text else ""
+        description = f"only the first {index} of {len(steps)} steps were done, the last of them {action}."
+        yield subject.case("truncation", description + _missing_text(subject, states[index]), states[index])
+    # All inputs without their results: nothing changed, or only as much as before the result.
     inputs = {"inputs": subject.end.inputs, "step": subject.end.step}
     for index in dict.fromkeys((0, unfinished[-1])) if 0 in unfinished else ():
-        came = f"all is as after step {index}, and no more came of it" if index else "nothing changed"
-        told = f"every click was made and every text typed, but {came}.{_missing(subject, states[index])}"
-        yield subject.case("not_saved", told, states[index].model_copy(update=inputs))
+        outcome = f"all is as after step {index}, and no more came of it" if index else "nothing changed"
+        description = f"every click was made and every text typed, but {outcome}."
+        description += _missing_text(subject, states[index])
+        yield subject.case("not_saved", description, states[index].model_copy(update=inputs))
 
 
-def _missing(subject: Subject, evidence: Evidence) -> str:
+def _missing_text(subject: Subject, evidence: Evidence) -> str:
     missing = [effect.describe() for effect in subject.missing(subject.essential or subject.shown, evidence)]
     more = f"; and {len(missing) - _SHOWN_CHANGES} more" if len(missing) > _SHOWN_CHANGES else ""
     return f" Missing: {'; '.join(missing[:_SHOWN_CHANGES])}{more}" if missing else ""
 
 
 def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) -> Iterator[Case]:
-    """The finished state, asked about with other values: other sets, each value changed alone, two values
+    """The finished state, to be judged with other values: other sets, each value changed alone, two values
     exchanged.
 
-    Sets for which all was so before the first step are left out: nothing was to be done for them, and what
-    was changed beside it the account of side effects notices. A value that leaves no trace in the state,
-    because another one stands for it, is not changed alone, nor is one that the application ties to another:
-    that would ask for what nobody can ask for. The names of several changed records are changed alone, and
-    not exchanged: the same may have been done to both; nor are two things that one archive holds, which are
-    not made the same either.
+    Sets that were already fulfilled before the first step are left out: nothing was to be done for them, and
+    the account of side effects notices what else was changed. A value without a trace in the state, because
+    another one represents it, is not changed alone, nor is one that the application ties to another: no valid
+    task would combine them. The names of several changed records are changed alone but not exchanged, because
+    the same may have been done to both; two things in one archive are neither exchanged nor made equal.
     """
     own = subject.positive.parameters
     traced, named = traced_parameters(subject), _names_of_changed_records(subject)
     tied, together = tied_parameters(subject), _packed_together(subject)
     sets = map(dict, other_sets)
-    others = [item for item in sets if item != own and not _is_so_already(subject, item)]
+    others = [item for item in sets if item != own and not _held_at_start(subject, item)]
     for other in others[:_MOST_PARAMETER_SETS]:
-        told = f"the work was done for {_values(own)}, but {_values(other)} was asked for"
-        yield _asked(subject, other, told)
+        description = f"the work was done for {_values(own)}, but {_values(other)} was asked for"
+        yield _wrong_parameter(subject, other, description)
     for name, value in own.items():
         if not value.strip() or name not in traced | named or any(name in pair for pair in tied):
             continue
-        elsewhere = next((item[name] for item in others if item.get(name, value) != value), "")
-        for wrong in dict.fromkeys((elsewhere, altered(value))):
+        other_value = next((item[name] for item in others if item.get(name, value) != value), "")
+        for wrong in dict.fromkeys((other_value, altered(value))):
             twins = {own[other] for pair in together if name in pair for other in pair - {name}}
             if wrong and wrong not in twins:
-                told = f"{name} is {value!r}, but {name}={wrong!r} was asked for, all else being the same"
-                yield _asked(subject, {**own, name: wrong}, told)
+                description = (
+                    f"{name} is {value!r}, but {name}={wrong!r} was asked for, all else being the same"
+                )
+                yield _wrong_parameter(subject, {**own, name: wrong}, description)
     for one, two in combinations(own, 2):
         if own[one] != own[two] and {one, two} <= traced and {one, two} not in (*tied, *together):
-            told = f"{one} and {two} were exchanged: {own[one]!r} and {own[two]!r}"
-            yield _asked(subject, {**own, one: own[two], two: own[one]}, told)
+            description = f"{one} and {two} were exchanged: {own[one]!r} and {own[two]!r}"
+            yield _wrong_parameter(subject, {**own, one: own[two], two: own[one]}, description)
 
 
 def _packed_together(subject: Subject) -> list[set[str]]:
-    """Pairs of parameters that are packed in, or come from, one archive, in which nothing comes first."""
+    """Pairs of parameters that are packed into, or come from, one archive, whose contents have no order."""
     own = subject.positive.parameters
     ends = [
         (item.kind, *((item.target, item.source) if item.kind == "packed" else (item.source, item.target)))
@@ -99,28 +101,28 @@ def _packed_together(subject: Subject) -> list[set[str]]:
     return [{one[2], two[2]} for one, two in combinations(packed, 2) if one[:2] == two[:2]]
 
 
-def _is_so_already(subject: Subject, parameters: Mapping[str, str]) -> bool:
-    """Whether the fields that the work changes had, for these values, their new values at the start."""
-    for effect in subject.asked:
+def _held_at_start(subject: Subject, parameters: Mapping[str, str]) -> bool:
+    """Whether, for these parameters, the fields that the work changes had their new values at the start."""
+    for effect in subject.required:
         tree = tree_at(subject.start, filled(effect.container_template, parameters))
         if effect.kind != "changed" or tree is None:
             return False
         field = tree.at(tuple(filled(part, parameters) for part in effect.address_template))
         if field is None or field.value != filled(effect.after_template or "", parameters):
             return False
-    return bool(subject.asked)
+    return bool(subject.required)
 
 
 def traced_parameters(subject: Subject) -> frozenset[str]:
-    """Parameters whose value, or the name of the file it is a path of, stands in an essential change or where
-    it came from.
+    """Parameters whose value, or the name of the file it is a path of, is in an essential change or its
+    source.
 
-    Of a folder and a path in it, both of them parameters, the path stands for both. A short value on the
-    screen, such as a digit, says nothing.
+    Of a folder and a path in it that are both parameters, the path represents both. A short value on the
+    screen, such as a digit, does not count.
     """
     own = subject.positive.parameters
     traced: set[str] = set()
-    for effect in (*subject.asked, *subject.shown):
+    for effect in (*subject.required, *subject.shown):
         shown = effect.area == "screen"
         before = effect.before_template if effect.area == "file" else ""
         places = (effect.container_template, *effect.address_template[shown:])
@@ -137,10 +139,10 @@ def traced_parameters(subject: Subject) -> frozenset[str]:
 
 
 def _names_of_changed_records(subject: Subject) -> set[str]:
-    """Parameters by which the changed records are called, if there are several and no one parameter stands
-    for all."""
+    """Parameters that identify the changed records, if there are several and no single parameter identifies
+    all."""
     named: dict[tuple[str, ...], set[str]] = {}
-    for effect in subject.asked:
+    for effect in subject.required:
         tree = tree_at(subject.end, effect.container) if effect.area == "file" else None
         if effect.kind != "changed" or tree is None:
             continue
@@ -153,9 +155,8 @@ def _names_of_changed_records(subject: Subject) -> set[str]:
 
 
 def tied_parameters(subject: Subject) -> tuple[frozenset[str], ...]:
-    """Pairs of parameters that the application itself puts together at the start: the number and the title of
-    a track in one entry of its list, the name of a job and the file it writes in one section of its settings.
-    """
+    """Pairs of parameters that the application combines at the start: the number and the title of a track in
+    one entry of its list, the name of a job and the file it writes in one section of its settings."""
     own = {name: value for name, value in subject.positive.parameters.items() if value.strip()}
     entries = [control.text for control in subject.start.controls if control.text]
     for file in subject.start.files:
@@ -175,7 +176,7 @@ def tied_parameters(subject: Subject) -> tuple[frozenset[str], ...]:
 
 
 def _entries(path: str, text: str, values: Iterable[str]) -> list[str]:
-    """What each record of a file says, of those files that say something of two of the values."""
+    """The text of each record of a file, for files that mention at least two of the values."""
     if sum(value in text for value in values) <= 1:
         return []
     form, tree = read(path, text)
@@ -185,37 +186,36 @@ def _entries(path: str, text: str, values: Iterable[str]) -> list[str]:
 
 
 def recordings_with_other_parameters(subject: Subject) -> Iterator[Case]:
-    """Recordings of the same subtask with other values, judged as if done with these; where nothing lasts,
-    also with these typed over them: what came of the others is still shown."""
+    """Recordings of the same subtask with other values, judged with the subject's; if nothing lasts, also
+    with the subject's values typed over them, while the result of the others is still shown."""
     own = subject.positive.parameters
     for other in (item for item in subject.others if item.parameters != own):
-        told = f"was done for {_values(other.parameters)}, but {_values(own)} was asked for"
+        description = f"was done for {_values(other.parameters)}, but {_values(own)} was asked for"
         start, end = other.initial_evidence, other.final_evidence
-        yield subject.case("wrong_parameter", f"the same subtask {told}", end, start, excusable=True)
+        yield subject.case("wrong_parameter", f"the same subtask {description}", end, start, excusable=True)
         if subject.essential:
             continue
-        meant = {value: own.get(name, value) for name, value in other.parameters.items()}
+        replacements = {value: own.get(name, value) for name, value in other.parameters.items()}
         controls = tuple(
-            control.model_copy(update={"value": meant.get(control.value.strip(), control.value)})
+            control.model_copy(update={"value": replacements.get(control.value.strip(), control.value)})
             if control.control_type == _FIELD
             else control
             for control in end.controls
         )
-        if controls != end.controls and _said(controls) != _said(subject.end.controls):
-            told = f"the same was done for {_values(other.parameters)}, and {_values(own)}"
+        if controls != end.controls and _labels(controls) != _labels(subject.end.controls):
+            description = f"the same was done for {_values(other.parameters)}, and {_values(own)}"
             end = end.model_copy(update={"controls": controls})
-            yield subject.case("wrong_value", f"{told} was only typed over it", end, start)
+            yield subject.case("wrong_value", f"{description} was only typed over it", end, start)
 
 
-def _said(controls: Sequence[Control]) -> set[str]:
+def _labels(controls: Sequence[Control]) -> set[str]:
     return {control.text for control in controls if control.control_type != _FIELD}
 
 
 def other_subtasks(subject: Subject, others: Sequence[Trajectory]) -> Iterator[Case]:
-    """One recording each of other subtasks; of those done with the same things first, such as Restart for
-    Stop.
+    """One recording each of other subtasks, beginning with those that share values, such as Restart for Stop.
 
-    One that changes all that this subtask changes is no wrong work: moving a file away also makes it go.
+    One that makes all changes of this subtask is not wrong work: moving a file away also removes it.
     """
     own = subject.positive
     application, values = own.subtask_id.partition(".")[0], set(own.parameters.values())
@@ -229,14 +229,14 @@ def other_subtasks(subject: Subject, others: Sequence[Trajectory]) -> Iterator[C
         if len(seen) > _MOST_OTHER_SUBTASKS or other.subtask_id in seen:
             continue
         start, end = other.initial_evidence, other.final_evidence
-        if not subject.missing((*subject.asked, *subject.shown), end, start):
+        if not subject.missing((*subject.required, *subject.shown), end, start):
             continue
         seen.add(other.subtask_id)
-        told = f"another subtask was done: {other.instruction}"
-        yield subject.case("other_subtask", told, end, start, excusable=True)
+        description = f"another subtask was done: {other.instruction}"
+        yield subject.case("other_subtask", description, end, start, excusable=True)
 
 
-def _asked(subject: Subject, parameters: Mapping[str, str], description: str) -> Case:
+def _wrong_parameter(subject: Subject, parameters: Mapping[str, str], description: str) -> Case:
     return subject.case("wrong_parameter", description, subject.end, parameters=parameters, excusable=True)
 
 

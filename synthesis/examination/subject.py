@@ -1,5 +1,5 @@
-"""What is examined: a recording of right work, and the effects that make it right; and the cases that a
-function must judge."""
+"""What is examined: a recording of right work, the effects that make it right, and the cases that a function
+must judge."""
 
 import re
 from collections import Counter
@@ -29,8 +29,8 @@ from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory
 
 _ON_SCREEN = {ResourceKind.SELECTION, ResourceKind.TAB, ResourceKind.SETTING}
-_SAYS_SOMETHING = re.compile(r"[^\W\d_]{3}")
-_NUMBERS = re.compile(r"[-+\d.,;:%\s]*\w{0,2}")
+_HAS_WORD = re.compile(r"[^\W\d_]{3}")
+_NUMERIC = re.compile(r"[-+\d.,;:%\s]*\w{0,2}")
 _Key = tuple[str, ...]
 
 
@@ -44,46 +44,46 @@ class Case:
     evidence: Evidence
     start: Evidence
     excusable: bool = False
-    """Whether a function that passes at the start already cannot be blamed: what it was asked about had
-    happened before."""
+    """Whether a function that already passes at the start cannot be blamed: what it must check had happened
+    before."""
 
     @property
     def right(self) -> bool:
-        """Whether the work is right, so that the function must pass it."""
+        """Whether the work is right, so that the function must accept it."""
         return self.family in GENUINE_FAMILIES
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """What a record tells."""
+class _RecordAnalysis:
+    """What a record contributes to the verdict."""
 
-    telling: list[Effect]
-    """Effects that tell something by themselves."""
-    others: list[Effect]
-    """Changes of the others."""
+    decisive: list[Effect]
+    """Effects that decide by themselves."""
+    other_changes: list[Effect]
+    """Other effects, without additions."""
     values: set[str]
-    """The values, in terms of the parameters."""
-    said: set[str]
-    """Parameters whose values stand in it, or stood there before."""
-    names: set[str]
-    """These, and parameters that it held, or that a record holds which it refers to."""
+    """Decisive values, in terms of the parameters."""
+    stated: set[str]
+    """Parameters whose values are in it, or were there before."""
+    related: set[str]
+    """These, and parameters that it held, or that are in a record which it refers to."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A recording of right work, and the effects that decide whether other work is right as well."""
+    """A recording of right work, and the effects that decide whether other work is also right."""
 
     positive: Trajectory
     others: tuple[Trajectory, ...]
     essential: tuple[Effect, ...]
     """Lasting effects that every right performance has."""
     shown: tuple[Effect, ...]
-    """Effects on screen and window that all right performances have, if the screen is part of it."""
+    """Effects on screen and window that all right performances have, if the screen is part of the result."""
     incidental: tuple[Effect, ...]
     """Effects that only some right performances have."""
     constant: frozenset[_Key]
-    """Keys of essential effects whose values are the same whatever the parameters."""
-    elsewhere: Mapping[_Key, Sequence[str]]
+    """Keys of essential effects whose values are the same for all parameters."""
+    other_values: Mapping[_Key, Sequence[str]]
     """Values that performances with other parameters left, by the key of the effect."""
 
     @property
@@ -93,13 +93,13 @@ class Subject:
 
     @property
     def end(self) -> Evidence:
-        """The state after its last step."""
+        """The state after the last step."""
         return self.positive.final_evidence
 
     def with_first_screen(self, evidence: Evidence) -> Evidence:
         """`evidence` with what the screen showed at the start."""
-        told = {name: getattr(self.start, name) for name in ("controls", "window_title", "url")}
-        return evidence.model_copy(update={**told, "text_under_cursor": ""})
+        screen = {name: getattr(self.start, name) for name in ("controls", "window_title", "url")}
+        return evidence.model_copy(update={**screen, "text_under_cursor": ""})
 
     @cached_property
     def _places(self) -> tuple[set[tuple[_Key, EffectKind]], set[tuple[_Key, EffectKind]]]:
@@ -111,17 +111,17 @@ class Subject:
         return (effect.place, effect.kind) not in self._places[1]
 
     def is_outermost(self, effect: Effect) -> bool:
-        """Whether this effect lies inside no essential one."""
+        """Whether this effect does not lie inside an essential one."""
         return self._places[0].isdisjoint((place, effect.kind) for place in effect.around)
 
     @property
     def files(self) -> list[str]:
-        """Paths of the files that it must notice changes of."""
-        return list(dict.fromkeys(effect.container for effect in self.asked if effect.area == "file"))
+        """Paths of the files whose changes a function must notice."""
+        return list(dict.fromkeys(effect.container for effect in self.required if effect.area == "file"))
 
     @cached_property
     def origins(self) -> tuple[Origin, ...]:
-        """Where what is in these files, and in the clipboard, was at the start."""
+        """Where the content of these files, and of the clipboard, was at the start."""
         return origins(self.start, self.end, self.files, tuple(self.positive.parameters.values()))
 
     def case(
@@ -134,18 +134,18 @@ class Subject:
         parameters: Mapping[str, str] | None = None,
         excusable: bool = False,
     ) -> Case:
-        """A case of this subject: asked about with its parameters and start, unless others are given."""
-        asked = self.positive.parameters if parameters is None else parameters
-        return Case(family, description, asked, evidence, start or self.start, excusable)
+        """A case of this subject, with its own parameters and start unless others are given."""
+        parameters = self.positive.parameters if parameters is None else parameters
+        return Case(family, description, parameters, evidence, start or self.start, excusable)
 
     @cached_property
-    def asked(self) -> tuple[Effect, ...]:
+    def required(self) -> tuple[Effect, ...]:
         """The lasting effects that a function must notice one by one.
 
-        What a record tells is what the parameters, the inputs and the instruction say of it, and every text
-        that is not the same each time. Left out is what comes along with that: the rest of the record, and
-        records of the same file that tell nothing else, such as the entry of a history or of an index, a
-        counter of keys. The account of side effects bounds them.
+        The decisive ones of a record are what the parameters, the inputs and the instruction say about it,
+        and every text that varies. By-products are left out: the rest of the record, and records of the same
+        file with nothing else that is decisive, such as an entry of a history or index, or a counter of keys.
+        The account of side effects limits these.
         """
         texts = told_texts(self.essential, self.positive.parameters)
         leaves: dict[_Key, list[Effect]] = {}
@@ -153,13 +153,13 @@ class Subject:
             varies = item.kind == "removed" or item.key not in self.constant
             if self.is_leaf(item) and not (varies and is_index_entry(item, texts)):
                 leaves.setdefault(item.place[:-1], []).append(item)
-        records = {place: self._told(items) for place, items in leaves.items()}
+        records = {place: self._analyse_record(items) for place, items in leaves.items()}
         added = {effect.place for effect in self.essential if effect.kind == "added"}
         kept = [
             item
             for place, record in records.items()
-            if not _comes_along(place, records, added)
-            for item in record.telling or record.others
+            if not _is_by_product(place, records, added)
+            for item in record.decisive or record.other_changes
         ]
         around = {(place, leaf.kind) for leaf in kept for place in (leaf.place, *leaf.around)}
         found = [
@@ -173,38 +173,38 @@ class Subject:
             found += [item for item in outermost if is_unreadable(item)]  # it may be all that was made
         return tuple(found or outermost)
 
-    def reached(self, evidence: Evidence, start: Evidence | None = None) -> bool:
-        """Whether all that makes the work right is there in `evidence`."""
+    def is_reached(self, evidence: Evidence, start: Evidence | None = None) -> bool:
+        """Whether everything that makes the work right is in `evidence`."""
         wanted = (*self.essential, *self.shown)
         return bool(wanted) and not self.missing(wanted, evidence, start)
 
     def missing(
         self, wanted: Sequence[Effect], evidence: Evidence, start: Evidence | None = None
     ) -> list[Effect]:
-        """Those `wanted` that did not come about in `evidence`."""
+        """The `wanted` effects that did not happen in `evidence`."""
         files = {effect.container for effect in wanted}
         shown = any(effect.area == "screen" for effect in wanted)
-        own, begin = self.positive.parameters, start or self.start
-        found = set(map(_outcome, effects(begin, evidence, own, files=files, screen=shown)))
+        parameters, start = self.positive.parameters, start or self.start
+        found = set(map(_outcome, effects(start, evidence, parameters, files=files, screen=shown)))
         return [effect for effect in wanted if _outcome(effect) not in found]
 
-    def _told(self, leaves: Sequence[Effect]) -> _Told:
-        tells = [self._tells(item) for item in leaves]
-        telling = list(compress(leaves, tells))
-        said = set[str]().union(*map(_said, telling))
-        named = (parameters_named(item.refers_template, *item.holds) for item in telling)
-        return _Told(
-            telling=telling,
-            others=[
-                item for item, told in zip(leaves, tells, strict=True) if not told and item.kind != "added"
+    def _analyse_record(self, leaves: Sequence[Effect]) -> _RecordAnalysis:
+        flags = [self._is_decisive(item) for item in leaves]
+        decisive = list(compress(leaves, flags))
+        stated = set[str]().union(*map(_names_in, decisive))
+        named = (parameters_named(item.refers_template, *item.holds) for item in decisive)
+        return _RecordAnalysis(
+            decisive=decisive,
+            other_changes=[
+                item for item, flag in zip(leaves, flags, strict=True) if not flag and item.kind != "added"
             ],
-            values={item.after_template or "" for item in telling},
-            said=said,
-            names=said.union(*named),
+            values={item.after_template or "" for item in decisive},
+            stated=stated,
+            related=stated.union(*named),
         )
 
-    def _tells(self, effect: Effect) -> bool:
-        """Whether it is a value, or a whole, that decides by itself whether the work is right."""
+    def _is_decisive(self, effect: Effect) -> bool:
+        """Whether the effect, as a value or as a whole, decides by itself whether the work is right."""
         if effect.kind == "added" and self.is_outermost(effect):
             if is_unreadable(effect):
                 return False
@@ -212,10 +212,10 @@ class Subject:
             hollow = effect.address and any(effect.place in item.around for item in inside)
             return not hollow or any(map(names_parameter, effect.address_template))
         value = (effect.after or effect.before or "").strip('[]{}" \n')
-        named = _said(effect) or (effect.refers_template and (effect.kind == "added" or effect.holds))
+        named = _names_in(effect) or (effect.refers_template and (effect.kind == "added" or effect.holds))
         if not value or named or effect.source or has_phrase(value, self.positive.instruction):
             return bool(value)
-        if _NUMBERS.fullmatch(value) is not None:
+        if _NUMERIC.fullmatch(value) is not None:
             return False
         return effect.kind != "added" or effect.key not in self.constant
 
@@ -223,27 +223,26 @@ class Subject:
 def subject_of(
     positive: Trajectory, others: Sequence[Trajectory] = (), instance: BoundSubtask | None = None
 ) -> Subject:
-    """The subject of `positive`, told from other performances of the same subtask in `others`."""
-    again = tuple(item for item in others if item.subtask_id == positive.subtask_id)
-    found = performances_of((positive, *again))
-    division = divided((positive, *again), found)[0]
+    """The subject of `positive`, compared with other performances of the same subtask in `others`."""
+    same_subtask = tuple(item for item in others if item.subtask_id == positive.subtask_id)
+    performances = performances_of((positive, *same_subtask))
+    division = divided((positive, *same_subtask), performances)[0]
     lasting = tuple(effect for effect in division.essential if effect.area in LASTING)
     on_screen = not lasting or (instance is not None and is_on_screen(instance))
     seen = [
         effect
         for effect in division.essential
-        if effect.area not in LASTING
-        and (effect.area != "screen" or _SAYS_SOMETHING.search(effect.address[-1]))
+        if effect.area not in LASTING and (effect.area != "screen" or _HAS_WORD.search(effect.address[-1]))
     ]
-    values = [_values_by_key(changes) for changes, _ in found]
-    elsewhere: dict[_Key, list[str]] = {}
-    for changes, parameters in found:
+    values = [_values_by_key(changes) for changes, _ in performances]
+    other_values: dict[_Key, list[str]] = {}
+    for changes, parameters in performances:
         for effect in changes if parameters != positive.parameters else ():
             if effect.after:
-                elsewhere.setdefault(effect.key, []).append(effect.after)
+                other_values.setdefault(effect.key, []).append(effect.after)
     return Subject(
         positive=positive,
-        others=again,
+        others=same_subtask,
         essential=lasting,
         shown=tuple(seen) if on_screen else (),
         incidental=division.incidental,
@@ -252,46 +251,49 @@ def subject_of(
             for key, texts in values[0].items()
             if all(other.get(key) == texts for other in values) and not any(map(names_parameter, texts))
         ),
-        elsewhere=elsewhere,
+        other_values=other_values,
     )
 
 
-def _counts(effect: Effect, counted: Collection[str]) -> bool:
-    """Whether a number is a key of what was added, or grows by one or by as much as was added."""
+def _is_counter(effect: Effect, counted: Collection[str]) -> bool:
+    """Whether a number is a key of what was added, or grows by one or by as many as were added."""
     before, after = effect.before or "", effect.after or ""
     if not (before.isdecimal() and after.isdecimal()):
-        return True  # other values that tell nothing are by-products
+        return True  # other values that are not decisive are by-products
     return after in counted or str(int(after) - int(before)) in {"1", *counted}
 
 
-def _comes_along(place: _Key, records: Mapping[_Key, _Told], added: Collection[_Key]) -> bool:
-    """Whether a record comes with others of its file: it tells nothing and is none that a parameter names,
-    or another one says all that it says, and more or for itself."""
+def _is_by_product(place: _Key, records: Mapping[_Key, _RecordAnalysis], added: Collection[_Key]) -> bool:
+    """Whether a record comes with others of its file: it is neither decisive nor named by a parameter, or
+    another record states all that it states, and more or independently."""
     record = records[place]
-    if not record.telling:
-        beside = [key for key in added if key[:2] == place[:2]]
-        counted = {key[-1] for key in beside} | {str(len(beside))}
-        tells = any(effect.holds or not _counts(effect, counted) for effect in record.others)
-        return bool(beside) and not tells
+    if not record.decisive:
+        added_here = [key for key in added if key[:2] == place[:2]]
+        counted = {key[-1] for key in added_here} | {str(len(added_here))}
+        matters = any(effect.holds or not _is_counter(effect, counted) for effect in record.other_changes)
+        return bool(added_here) and not matters
     return place in added and any(
         other != place
         and other[:2] == place[:2]
         and (
-            record.values <= told.values
-            or (record.names and record.said <= told.said and record.names <= told.names)
+            record.values <= rival.values
+            or (record.related and record.stated <= rival.stated and record.related <= rival.related)
         )
-        and (other not in added or (len(told.said), len(told.names)) > (len(record.said), len(record.names)))
-        for other, told in records.items()
+        and (
+            other not in added
+            or (len(rival.stated), len(rival.related)) > (len(record.stated), len(record.related))
+        )
+        for other, rival in records.items()
     )
 
 
-def _said(effect: Effect) -> set[str]:
+def _names_in(effect: Effect) -> set[str]:
     return parameters_named(effect.after_template, effect.before_template, effect.source_template)
 
 
 def _is_named(effect: Effect) -> bool:
     templates = (effect.container_template, *effect.address_template)
-    return bool(_said(effect)) or any(map(names_parameter, templates))
+    return bool(_names_in(effect)) or any(map(names_parameter, templates))
 
 
 def _values_by_key(changes: Sequence[Effect]) -> dict[_Key, Counter[str | None]]:
@@ -302,10 +304,10 @@ def _values_by_key(changes: Sequence[Effect]) -> dict[_Key, Counter[str | None]]
 
 
 def is_on_screen(instance: BoundSubtask) -> bool:
-    """Whether an output is something that only the screen shows: a selection, a tab, a setting."""
+    """Whether an output is visible only on the screen: a selection, a tab, a setting."""
     return any(resource.kind in _ON_SCREEN for resource in instance.outputs)
 
 
 def _outcome(effect: Effect) -> tuple[_Key, str | None]:
-    """What an effect brought about: where, and which value is there now, or which is gone."""
+    """The outcome of an effect: its place, and the value that is there now or was removed."""
     return effect.key, effect.before if effect.kind == "removed" else effect.after

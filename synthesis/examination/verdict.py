@@ -36,17 +36,17 @@ _REMEDIES: Mapping[CaseFamily, str] = {
 
 
 class Thresholds(Record):
-    """What an evaluation function must achieve to be accepted, besides judging every case rightly with
-    nothing idle."""
+    """What an evaluation function must achieve to be accepted, besides judging every case correctly with no
+    idle condition."""
 
     least_other_subtasks: int = Field(default=3, ge=0)
-    """Other subtasks it must have been held against; the paper uses three."""
+    """Fewest other subtasks it must have been tested on; the paper uses three."""
     second_route_required: bool = False
-    """Whether performances by two different routes are required, and must pass."""
+    """Whether performances by two different routes are required, and must be accepted."""
 
 
 def unacceptable(quality: FunctionQuality, thresholds: Thresholds) -> tuple[str, ...]:
-    """Why a function of this quality is not accepted, one sentence each; empty when it is."""
+    """Why a function of this quality is not accepted, one sentence each; empty if it is."""
     reasons = []
     if not quality.passes_positive:
         reasons.append(
@@ -78,10 +78,10 @@ def unacceptable(quality: FunctionQuality, thresholds: Thresholds) -> tuple[str,
 
 
 def feedback(quality: FunctionQuality, thresholds: Thresholds | None = None) -> str:
-    """What the Code LLM, or a person, is told of an unacceptable function: what was done, what the function
-    said, what to do.
+    """What the Code LLM, or a person, is told about an unacceptable function: what was done, what the
+    function said, and what to do.
 
-    Empty when the function is acceptable.
+    Empty if the function is acceptable.
     """
     reasons = unacceptable(quality, thresholds or Thresholds())
     if not reasons:

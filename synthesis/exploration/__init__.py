@@ -1,6 +1,6 @@
 """A model proposes subtasks of an application.
 
-exploration         asks, and keeps what the records allow
+exploration         asks the model, and keeps the proposals that the records allow
 walking             looks beyond the first screen
 memory              what earlier explorations saw, found and proposed
 proposal_checks     whether proposed subtasks and resource categories are well formed

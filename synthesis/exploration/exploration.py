@@ -1,4 +1,4 @@
-"""Exploration: a model proposes subtasks; what the records allow is kept (B.1, method section 1)."""
+"""Exploration: a model proposes subtasks; those that the records allow are kept (B.1, method section 1)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -45,27 +45,26 @@ class ExplorationSettings(Record):
     """Settings of exploration."""
 
     subtasks_per_application: int = Field(default=60, ge=1)
-    """Most subtasks of one application: the curated ones come first, and the explorer is asked for the
-    rest."""
+    """Most subtasks of one application: the curated ones come first; the explorer is asked for the rest."""
     core_only: bool = False
-    """Whether only those curated subtasks are taken that the catalogue marks as core; the explorer is still
+    """Whether to take only those curated subtasks that the catalogue marks as core; the explorer is still
     asked for the rest."""
     look_at_application: bool = True
     """Whether to start the application and show its first screen to the model."""
     walk_steps: int = Field(default=60, ge=0)
     """Most actions for looking at further screens, breadth first and without keeping changes, before a model
-    is asked; 0 shows it the first screen only. A later exploration of the same version goes on from there."""
+    is asked; 0 shows it only the first screen. A later exploration of the same version continues there."""
     declaration_votes: int = Field(default=3, ge=1)
-    """How many independent declarations of a subtask's resources must agree; 1 takes the first as it is."""
+    """How many independent declarations of a subtask's resources must agree; 1 accepts the first one."""
     declaration_rounds: int = Field(default=8, ge=1)
-    """Most declarations asked for, the proposal included."""
+    """Most declarations asked for, including the proposal."""
     revisions: int = Field(default=2, ge=0)
     """How often a proposal that recorded evidence contradicts may be proposed again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """What the exploration of one application brought."""
+    """The result of exploring one application."""
 
     application: Application
     subtasks: tuple[Subtask, ...]
@@ -75,12 +74,12 @@ class Exploration:
     categories: tuple[ProposedCategory, ...] = ()
     """New resource categories that its proposals use."""
     records: tuple[FoundRecord, ...] = ()
-    """Records that its proposals read and that exist after a reset, although the entry does not name them."""
+    """Records that its proposals read and a reset provides, although the catalogue does not name them."""
 
 
-_NOTHING_KNOWN = ExplorationMemory()
-_STARTS = 3
-"""How often the application is started when it fails in a way that another try may not meet."""
+_EMPTY_MEMORY = ExplorationMemory()
+_MOST_STARTS = 3
+"""How often the application is started when it fails in a way that another try may avoid."""
 
 
 async def explore_application(
@@ -90,17 +89,16 @@ async def explore_application(
     environments: Environments | None,
     categories: Mapping[str, ResourceCategory],
     settings: ExplorationSettings,
-    memory: ExplorationMemory = _NOTHING_KNOWN,
+    memory: ExplorationMemory = _EMPTY_MEMORY,
     performed: int = 2,
     provenance: Provenance,
 ) -> Exploration:
-    """The curated subtasks of `application`, and what the explorer proposes beside them, as far as it is well
-    formed.
+    """The curated subtasks of `application`, and the well-formed ones that the explorer proposes in addition.
 
-    Curated subtasks enter as the catalogue has them, up to the most that are wanted; the explorer is asked
-    for the rest, and told what `memory` holds; of a proposal, the first `performed` parameter sets will be
-    performed. An application that does not come up, or a model that gives no usable answer, is a rejection of
-    the application.
+    Curated subtasks are taken from the catalogue as they are, up to the number wanted; the explorer is asked
+    for the rest, and is shown what `memory` holds. The first `performed` parameter sets of a proposal will be
+    performed. If the application does not start, or the model gives no usable answer, the application is
+    rejected.
 
     Raises:
         ModelClientError: calls cannot go on at all (budget, key, provider).
@@ -111,15 +109,15 @@ async def explore_application(
     if settings.core_only:
         core = {f"{application.name}.{item.name}" for item in application.example_subtasks if item.core}
         curated = tuple(item for item in curated if item.subtask_id in core)
-    observation, found, start = None, tuple[SeenScreen, ...](), None
+    observation, screens, start = None, tuple[SeenScreen, ...](), None
     if environments is not None and settings.look_at_application:
         budget = settings.walk_steps if wanted > 0 and not memory.walked else 0
         try:
-            observation, found, start = await _look(application, environments, budget, memory, provenance)
+            observation, screens, start = await _visit(application, environments, budget, memory, provenance)
         except EnvironmentFailureError as error:
-            return _rejected(application, "application_unavailable", str(error), provenance)
+            return _reject(application, "application_unavailable", str(error), provenance)
     if wanted <= 0:
-        return Exploration(application, curated, tuple(rejections), found)
+        return Exploration(application, curated, tuple(rejections), screens)
     try:
         question = _question(
             application,
@@ -128,32 +126,32 @@ async def explore_application(
             performed=performed,
             observation=observation,
             memory=memory,
-            screens=(*memory.screens, *found),
+            screens=(*memory.screens, *screens),
         )
         reply = await models.ask(question, stage=STAGE, item_id=application.name)
     except CallFailedError as error:
-        failed = _rejected(application, "no_usable_reply", str(error), provenance)
-        return Exploration(application, curated, (*rejections, *failed.rejections), found)
-    new, refused = checked_categories(reply, memory.taken, categories, application, provenance)
-    rejections += refused
+        failed = _reject(application, "no_usable_reply", str(error), provenance)
+        return Exploration(application, curated, (*rejections, *failed.rejections), screens)
+    new, refused_categories = checked_categories(reply, memory.taken, categories, application, provenance)
+    rejections += refused_categories
     known_categories = {**categories, **{item.name: item.category for item in new}}
     ballots: dict[str, _Ballot] = {}
     for proposal in reply.subtasks:
         known = (*curated, *(ballot.proposed for ballot in ballots.values()))
-        verdict, votes = _accepted(proposal, application, known_categories, known, memory, provenance)
+        verdict, votes = _check_proposal(proposal, application, known_categories, known, memory, provenance)
         if isinstance(verdict, Rejection):
             rejections.append(verdict)
         else:
             ballots[verdict.subtask_id] = _Ballot(verdict, [verdict] * votes)
-    agreed, disagreed = await _agree(ballots, application, models, known_categories, settings)
+    agreed, disagreed = await _vote_on_declarations(ballots, application, models, known_categories, settings)
     records = found_records(agreed, application, known_categories, start, provenance) if start else ()
-    there = with_records(application, records).fixtures
-    existing = {*((item.category, item.value) for item in there), *memory.made}
+    fixtures = with_records(application, records).fixtures
+    existing = {*((item.category, item.value) for item in fixtures), *memory.made}
     agreed = performable_first(agreed, known_categories, performed=performed, existing=existing)
-    return Exploration(application, (*curated, *agreed), (*rejections, *disagreed), found, new, records)
+    return Exploration(application, (*curated, *agreed), (*rejections, *disagreed), screens, new, records)
 
 
-def _accepted(
+def _check_proposal(
     proposal: ProposedSubtask,
     application: Application,
     categories: Mapping[str, ResourceCategory],
@@ -162,33 +160,33 @@ def _accepted(
     provenance: Provenance,
 ) -> tuple[Subtask | Rejection, int]:
     earlier = memory.taken
-    found = accepted_subtask(proposal, application, categories, known, provenance, earlier=earlier)
+    outcome = accepted_subtask(proposal, application, categories, known, provenance, earlier=earlier)
     votes = 1
-    if isinstance(found, Rejection) and found.reason in DECLARATION_REASONS:
+    if isinstance(outcome, Rejection) and outcome.reason in DECLARATION_REASONS:
         bare = proposal.model_copy(update={"inputs": [], "outputs": []})
-        found = accepted_subtask(bare, application, categories, known, provenance, earlier=earlier)
+        outcome = accepted_subtask(bare, application, categories, known, provenance, earlier=earlier)
         votes = 0
-    again = memory.repeats_rejection(found) if isinstance(found, Subtask) else None
-    if again is None:
-        return found, votes
+    rejected_before = memory.repeats_rejection(outcome) if isinstance(outcome, Subtask) else None
+    if rejected_before is None:
+        return outcome, votes
     message = (
         "was rejected before and is unchanged (`taskloom verify --again` tries it once more):"
-        f" {again.reason}: {again.message}"
+        f" {rejected_before.reason}: {rejected_before.message}"
     )
-    here = provenance.model_copy(update={"stage": STAGE})
-    told = {"stage": STAGE, "reason": "repeated", "message": message, "provenance": here}
-    return again.model_copy(update=told), votes
+    fields = {"stage": STAGE, "reason": "repeated", "message": message}
+    provenance = provenance.model_copy(update={"stage": STAGE})
+    return rejected_before.model_copy(update={**fields, "provenance": provenance}), votes
 
 
-async def _look(
+async def _visit(
     application: Application,
     environments: Environments,
     budget: int,
     memory: ExplorationMemory,
     provenance: Provenance,
 ) -> tuple[Observation, tuple[SeenScreen, ...], Evidence]:
-    """The first screen, what a walk of `budget` actions saw beyond it, and the state after a reset."""
-    attempts = _STARTS
+    """The first screen, the further ones seen in a walk of `budget` actions, and the state after a reset."""
+    attempts = _MOST_STARTS
     while True:
         attempts -= 1
         try:
@@ -196,8 +194,7 @@ async def _look(
                 if not budget:
                     return await environment.reset([application]), (), await environment.evidence()
                 walk = Walk(environment, application, budget, list(memory.screens), provenance)
-                first = await walk.go()
-                return first, tuple(walk.found), walk.start
+                return await walk.go(), tuple(walk.found), walk.start
         except EnvironmentFailureError as error:
             if not error.transient or not attempts:
                 raise
@@ -213,16 +210,16 @@ async def propose_again(
     attempt: int,
     performance: Trajectory | None,
 ) -> Subtask | None:
-    """The subtask proposed anew after evidence contradicted it, or None when the model does not repair it.
+    """The subtask proposed anew after evidence contradicted it; None if the model does not repair it.
 
-    The model sees the screens of `performance`, the one that went wrong. The subtask keeps its name; one
-    proposal under another name is this one renamed, of several none is.
+    The model sees the screens of `performance`, the one that went wrong. The subtask keeps its name: a single
+    proposal under another name is a renamed one; of several, none is taken.
 
     Raises:
         ModelClientError: calls cannot go on at all (budget, key, provider).
     """
-    name, asked = subtask.template.name, subtask.instruction_template
-    feedback = [f"`{name}` ({asked}): {problem}; propose it again under this name" for problem in problems]
+    name, template = subtask.template.name, subtask.instruction_template
+    feedback = [f"`{name}` ({template}): {problem}; propose it again under this name" for problem in problems]
     try:
         question = _question(application, categories, 1, performance=performance, feedback=feedback)
         reply = await models.ask(question, stage=STAGE, item_id=application.name, attempt=attempt)
@@ -232,24 +229,24 @@ async def propose_again(
     if len(named) != 1:
         return None
     proposal = named[0].model_copy(update={"name": name})
-    found = accepted_subtask(proposal, application, categories, (), subtask.provenance)
-    return found if isinstance(found, Subtask) else None
+    outcome = accepted_subtask(proposal, application, categories, (), subtask.provenance)
+    return outcome if isinstance(outcome, Subtask) else None
 
 
 @dataclass(frozen=True, slots=True)
 class _Ballot:
     proposed: Subtask
     votes: list[Subtask]
-    """The subtask with the declarations of each answer that counts."""
+    """The subtask with the declarations of each valid answer."""
 
     def winner(self, needed: int) -> Subtask | None:
-        """The subtask with the declarations that enough answers agree on."""
+        """The subtask with the declarations that at least `needed` answers agree on."""
         declared = [(frozenset(vote.inputs), frozenset(vote.outputs)) for vote in self.votes]
         most = max(declared, key=declared.count, default=None)
         return self.votes[declared.index(most)] if most and declared.count(most) >= needed else None
 
 
-async def _agree(
+async def _vote_on_declarations(
     ballots: Mapping[str, _Ballot],
     application: Application,
     models: Models,
@@ -274,9 +271,10 @@ async def _agree(
             if name not in ballots or name in agreed:
                 continue
             first = ballots[name].proposed
-            found = accepted_subtask(_of(first, proposal), application, categories, (), first.provenance)
-            if isinstance(found, Subtask):
-                declared = {"inputs": found.inputs, "outputs": found.outputs}
+            restated = _with_declarations(first, proposal)
+            outcome = accepted_subtask(restated, application, categories, (), first.provenance)
+            if isinstance(outcome, Subtask):
+                declared = {"inputs": outcome.inputs, "outputs": outcome.outputs}
                 ballots[name].votes.append(first.model_copy(update=declared))
     rejections = [
         Rejection(
@@ -296,14 +294,14 @@ async def _agree(
     return tuple(agreed[name] for name in ballots if name in agreed), rejections
 
 
-def _of(first: Subtask, declared: ProposedSubtask) -> ProposedSubtask:
-    """The subtask proposed first with the inputs and outputs of another answer, which need not repeat it."""
+def _with_declarations(first: Subtask, declared: ProposedSubtask) -> ProposedSubtask:
+    """The subtask `first` with the inputs and outputs of another answer, which need not repeat the rest."""
     sets = [
         [NamedValue(name=name, value=value) for name, value in item.items()]
         for item in first.available_parameters
     ]
-    told = {"instruction_template": first.instruction_template, "fresh": list(first.fresh)}
-    return declared.model_copy(update={**told, "parameter_sets": sets})
+    fields = {"instruction_template": first.instruction_template, "fresh": list(first.fresh)}
+    return declared.model_copy(update={**fields, "parameter_sets": sets})
 
 
 def _question(
@@ -313,7 +311,7 @@ def _question(
     *,
     performed: int = 2,
     observation: Observation | None = None,
-    memory: ExplorationMemory = _NOTHING_KNOWN,
+    memory: ExplorationMemory = _EMPTY_MEMORY,
     screens: Sequence[SeenScreen] = (),
     to_declare: Sequence[Subtask] = (),
     performance: Trajectory | None = None,
@@ -351,7 +349,7 @@ def _question(
     )
 
 
-def _rejected(application: Application, reason: str, message: str, provenance: Provenance) -> Exploration:
+def _reject(application: Application, reason: str, message: str, provenance: Provenance) -> Exploration:
     rejection = Rejection(
         item_kind="application",
         item_id=application.name,

@@ -1,4 +1,4 @@
-"""What the exploration of an application knows of earlier ones, so that it goes on where they ended."""
+"""What an exploration knows of earlier ones of the same application, so that it resumes where they ended."""
 
 import hashlib
 import json
@@ -31,37 +31,39 @@ _MOST_SCREENS = 24
 
 @dataclass(frozen=True, slots=True)
 class ExplorationMemory:
-    """What earlier runs brought for one application."""
+    """What earlier runs learned about one application."""
 
     verified: tuple[Subtask, ...] = ()
-    """Verified subtasks beside the curated ones."""
+    """Verified subtasks in addition to the curated ones."""
     undecided: tuple[Subtask, ...] = ()
-    """Proposals of runs that ended before these were verified or rejected; the next run verifies them."""
+    """Proposals of runs that ended before they were verified or rejected; the next run verifies them."""
     rejected: tuple[Rejection, ...] = ()
-    """Rejected proposals, the newest last."""
+    """Rejected proposals, newest last."""
     screens: tuple[SeenScreen, ...] = ()
     walked: bool = False
-    """Whether this run has already walked, before it was interrupted."""
+    """Whether this run had already walked before it was interrupted."""
     wishes: tuple[str, ...] = ()
-    """What composition was short of, in words."""
+    """What composition lacked, in words."""
 
     @property
     def taken(self) -> tuple[Subtask, ...]:
-        """What need not be proposed again: verified subtasks, and those that will be."""
+        """What need not be proposed again: verified subtasks, and those that are about to be verified."""
         return (*self.verified, *self.undecided)
 
     @property
     def made(self) -> frozenset[tuple[str, str]]:
         """What the verified subtasks make, by category and value."""
-        return frozenset((item.category, item.value) for subtask in self.verified for item in _made(subtask))
+        return frozenset(
+            (item.category, item.value) for subtask in self.verified for item in _products(subtask)
+        )
 
     def known_subtasks(self) -> tuple[KnownSubtask, ...]:
         """The verified subtasks as models are shown them."""
-        return tuple(_shown(item, _made(item)) for item in self.verified)
+        return tuple(_known_subtask(item, _products(item)) for item in self.verified)
 
     def undecided_subtasks(self) -> tuple[KnownSubtask, ...]:
         """The undecided proposals as models are shown them."""
-        return tuple(map(_shown, self.undecided))
+        return tuple(map(_known_subtask, self.undecided))
 
     def rejected_subtasks(self) -> tuple[RejectedSubtask, ...]:
         """The rejected proposals as models are shown them, each once, with the latest reason."""
@@ -70,51 +72,50 @@ class ExplorationMemory:
             RejectedSubtask(
                 name=item.item_id.partition(".")[2],
                 instruction_template=item.details.get("instruction_template", ""),
-                reason=f"{item.reason}: {_short(item.message)}",
+                reason=f"{item.reason}: {_shorten(item.message)}",
             )
             for item in list(latest.values())[-_MOST_REJECTED:]
         )
 
     def repeats_rejection(self, subtask: Subtask) -> Rejection | None:
-        """The earlier rejection that `subtask`, saying the same under the same name, would meet again."""
+        """The earlier rejection that `subtask`, unchanged and of the same name, would meet again."""
         own = json.dumps(subtask.available_parameters)
-        same = (
+        matches = (
             item
             for item in self.rejected
             if item.item_id == subtask.subtask_id
             and item.reason in LASTING_REASONS
             and item.details.get("instruction_template") == subtask.instruction_template
-            and _sets(item.details.get("parameter_sets", own)) == _sets(own)
+            and _sorted_sets(item.details.get("parameter_sets", own)) == _sorted_sets(own)
         )
-        return next(same, None)
+        return next(matches, None)
 
 
 def screens_in_view(screens: Sequence[SeenScreen]) -> tuple[ScreenInView, ...]:
     """The screens beyond the first as models are shown them: how to get there, and what is new on them.
 
-    Their order depends on nothing but themselves, so that a run that was interrupted asks the same question
-    again.
+    Their order depends only on the screens, so that an interrupted run asks the same question again.
     """
     shown: list[ScreenInView] = []
-    before: list[SeenScreen] = []
+    shown_before: list[SeenScreen] = []
     for screen in sorted(screens, key=lambda item: (len(item.path), item.screen_id)):
         if screen.outcome != "new":
             continue
-        fresh = only_new(screen, before)
-        before.append(screen)
-        if screen.path and fresh and len(shown) < _MOST_SCREENS:
+        new_controls = only_new(screen, shown_before)
+        shown_before.append(screen)
+        if screen.path and new_controls and len(shown) < _MOST_SCREENS:
             shown.append(
                 ScreenInView(
                     path=tuple(name_query(query) for query in screen.path),
                     window_title=screen.window_title,
-                    controls=fresh,
+                    controls=new_controls,
                 )
             )
     return tuple(shown)
 
 
 def screens_of(trajectory: Trajectory, application: Application) -> tuple[SeenScreen, ...]:
-    """The screens that a performance saw, the first one with an empty path, the last one at its end."""
+    """The screens that a performance saw: the first has an empty path, the last is that of its end."""
     steps = trajectory.steps
     path = [step.target if not step.problem else None for step in steps]
     shown = [*(step.observation_controls for step in steps), trajectory.final_evidence.controls]
@@ -131,27 +132,27 @@ def screens_of(trajectory: Trajectory, application: Application) -> tuple[SeenSc
     )
 
 
-def _shown(subtask: Subtask, makes: tuple[ResourceInView, ...] = ()) -> KnownSubtask:
+def _known_subtask(subtask: Subtask, makes: tuple[ResourceInView, ...] = ()) -> KnownSubtask:
     name = subtask.template.name
     return KnownSubtask(name=name, instruction_template=subtask.instruction_template, makes=makes)
 
 
-def _made(subtask: Subtask) -> tuple[ResourceInView, ...]:
-    found = (
+def _products(subtask: Subtask) -> tuple[ResourceInView, ...]:
+    products = (
         ResourceInView(category=output.category, value=values[output.parameter])
         for values in subtask.available_parameters
         for output in subtask.outputs
         if output.parameter
     )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(products))
 
 
-def _sets(text: str) -> list[str]:
-    """Parameter sets in an order of their own: they may have been put in another one since."""
+def _sorted_sets(text: str) -> list[str]:
+    """Parameter sets in a canonical order: they may have been reordered since."""
     return sorted(json.dumps(item, sort_keys=True) for item in json.loads(text))
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST_REASON else f"{line[:_LONGEST_REASON]}…"
 
@@ -165,8 +166,8 @@ def found_records(
 ) -> tuple[FoundRecord, ...]:
     """Record inputs of `subtasks` that the state or the screen after a reset mentions, each once.
 
-    Values that one of them gives to something new are none, even where a longer text mentions them, and
-    neither are those that the entry names.
+    Values that a subtask gives to something new do not count, even if a longer text mentions them, nor do
+    those that the catalogue names.
     """
     bound = [
         (subtask.bind(parameters, categories), {parameters[name] for name in subtask.fresh})
@@ -180,8 +181,8 @@ def found_records(
         for item in node.inputs:
             is_known = item in known or not item.value or item.value in fresh
             if item.kind is ResourceKind.RECORD and not is_known and mentions(start, item.value):
-                told = "\0".join((application.name, application.version, item.category, item.value))
-                name = hashlib.sha256(told.encode()).hexdigest()[:16]
+                key = "\0".join((application.name, application.version, item.category, item.value))
+                name = hashlib.sha256(key.encode()).hexdigest()[:16]
                 found[name] = FoundRecord(
                     record_id=name,
                     application=application.name,
@@ -194,7 +195,7 @@ def found_records(
 
 
 def with_records(application: Application, records: Iterable[FoundRecord]) -> Application:
-    """The entry with the records as fixtures; those of another version are left out."""
+    """The application with the records as fixtures; those of another version are left out."""
     named = {(item.category, item.value) for item in application.fixtures}
     added = {
         (item.category, item.value): item.fixture

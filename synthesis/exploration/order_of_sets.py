@@ -1,4 +1,4 @@
-"""Which parameter sets come first, as only those are performed: ones that can be, and that others need."""
+"""Which parameter sets come first, and so are performed: those that can be, and those that others need."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -8,18 +8,18 @@ from taskloom.resources.categories import ResourceCategory
 from taskloom.resources.instances import Resource
 from taskloom.taskgraph.records.subtask import Subtask
 
-Named = tuple[str, str]
-"""A resource by category and value."""
-_EXISTS = ""
+ResourceKey = tuple[str, str]
+"""A resource's category and value."""
+_PRESENT_AT_START = ""
 
 
-class _Set(NamedTuple):
+class _BoundSet(NamedTuple):
     values: Mapping[str, str]
-    reads: frozenset[Named]
-    makes: frozenset[Named]
+    reads: frozenset[ResourceKey]
+    makes: frozenset[ResourceKey]
 
 
-_Sets = dict[str, list[_Set]]
+_Sets = dict[str, list[_BoundSet]]
 
 
 def performable_first(
@@ -27,26 +27,26 @@ def performable_first(
     categories: Mapping[str, ResourceCategory],
     *,
     performed: int,
-    existing: Collection[Named] = (),
+    existing: Collection[ResourceKey] = (),
 ) -> tuple[Subtask, ...]:
-    """`subtasks` with those parameter sets first that can be performed, and among them those whose products
-    most others read.
+    """`subtasks` with the parameter sets first that can be performed; among these, those whose products most
+    others read.
 
-    A set can be performed where all that it reads is among `existing` or made by one of the first `performed`
-    sets of another subtask. Where none of the first reads what another subtask makes and a later one does,
-    that one leads: without it nothing links the subtask to others. Equal ones stay in their order.
+    A set can be performed if all that it reads is among `existing` or made by one of the first `performed`
+    sets of another subtask. If none of the first sets reads what another subtask makes and a later one does,
+    the later one leads: without it nothing links the subtask to others. Ties keep their order.
     """
-    sets = {item.subtask_id: _sets(item, categories) for item in subtasks}
+    sets = {item.subtask_id: _bind_sets(item, categories) for item in subtasks}
     _most_read_first(sets)
     for _ in subtasks:
         makers = _makers(sets, performed, existing)
         before = {name: list(items) for name, items in sets.items()}
         for name, items in sets.items():
-            fit = [item for item in items if _is_performable(item, name, makers)]
-            linked = [item for item in fit if any(made not in existing for made in item.reads)]
-            if performed > 1 and linked and not any(item in linked for item in fit[:performed]):
-                fit.insert(0, fit.pop(fit.index(linked[0])))
-            items[:] = [*fit, *(item for item in items if item not in fit)]
+            performable = [item for item in items if _is_performable(item, name, makers)]
+            linked = [item for item in performable if any(made not in existing for made in item.reads)]
+            if performed > 1 and linked and not any(item in linked for item in performable[:performed]):
+                performable.insert(0, performable.pop(performable.index(linked[0])))
+            items[:] = [*performable, *(item for item in items if item not in performable)]
         if sets == before:
             break
     ordered = {name: tuple(dict(item.values) for item in items) for name, items in sets.items()}
@@ -55,29 +55,30 @@ def performable_first(
     )
 
 
-def _sets(subtask: Subtask, categories: Mapping[str, ResourceCategory]) -> list[_Set]:
+def _bind_sets(subtask: Subtask, categories: Mapping[str, ResourceCategory]) -> list[_BoundSet]:
     bound = ((values, subtask.bind(values, categories)) for values in subtask.available_parameters)
-    return [_Set(values, _named(item.inputs), _named(item.outputs)) for values, item in bound]
+    return [_BoundSet(values, _keys(item.inputs), _keys(item.outputs)) for values, item in bound]
 
 
-def _named(resources: Iterable[Resource]) -> frozenset[Named]:
+def _keys(resources: Iterable[Resource]) -> frozenset[ResourceKey]:
     return frozenset((item.category, item.value) for item in resources if item.value)
 
 
 def _most_read_first(sets: _Sets) -> None:
-    readers: defaultdict[Named, set[str]] = defaultdict(set)
+    readers: defaultdict[ResourceKey, set[str]] = defaultdict(set)
     for name, items in sets.items():
-        for needed in (needed for item in items for needed in item.reads):
-            readers[needed].add(name)
+        for item in items:
+            for needed in item.reads:
+                readers[needed].add(name)
     for name, items in sets.items():
-        wanted = [len(set[str]().union(*map(readers.__getitem__, item.makes)) - {name}) for item in items]
-        places = sorted(range(len(items)), key=lambda place: -wanted[place])
-        items[:] = [items[place] for place in places]
+        counts = [len(set[str]().union(*map(readers.__getitem__, item.makes)) - {name}) for item in items]
+        order = sorted(range(len(items)), key=lambda index: -counts[index])
+        items[:] = [items[index] for index in order]
 
 
-def _makers(sets: _Sets, performed: int, existing: Collection[Named]) -> dict[Named, set[str]]:
-    """Who makes what exists when the first `performed` sets of each are performed."""
-    makers = {item: {_EXISTS} for item in existing}
+def _makers(sets: _Sets, performed: int, existing: Collection[ResourceKey]) -> dict[ResourceKey, set[str]]:
+    """Which subtasks make each resource that exists when the first `performed` sets of each are performed."""
+    makers = {item: {_PRESENT_AT_START} for item in existing}
     while True:
         before = sum(map(len, makers.values()))
         for name, items in sets.items():
@@ -89,5 +90,5 @@ def _makers(sets: _Sets, performed: int, existing: Collection[Named]) -> dict[Na
             return makers
 
 
-def _is_performable(item: _Set, name: str, makers: Mapping[Named, set[str]]) -> bool:
+def _is_performable(item: _BoundSet, name: str, makers: Mapping[ResourceKey, set[str]]) -> bool:
     return all(makers.get(needed, set()) - {name} for needed in item.reads)

@@ -1,4 +1,4 @@
-"""Whether proposed subtasks and resource categories are well formed: what can be said without performing."""
+"""Whether proposed subtasks and resource categories are well formed, without performing anything."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,11 +40,11 @@ def accepted_subtask(
     *,
     earlier: Iterable[Subtask] = (),
 ) -> Subtask | Rejection:
-    """The subtask of a proposal, or its rejection: a proposal must be usable as it stands.
+    """The subtask of a proposal, or its rejection; a proposal must be usable as it is.
 
-    Placeholders and parameters agree, at least one complete parameter set is left after doubles are dropped,
-    declared categories exist and their values fit them, and no known subtask says the same. One of the
-    `earlier` runs may have the same name: the proposal is then a new version of it.
+    Placeholders and parameters must agree, at least one complete parameter set must remain after duplicates
+    are dropped, declared categories must exist and fit their values, and no known subtask may mean the same.
+    A subtask of `earlier` runs may have the same name: the proposal is then a new version of it.
     """
     try:
         if not proposal.instruction_template.strip():
@@ -94,8 +94,8 @@ def _template(proposal: ProposedSubtask) -> SubtaskTemplate:
             "name_invalid", f"{proposal.name!r} is not a name of lower-case letters, digits and underscores."
         )
     sets = [{item.name: item.value for item in values} for values in proposal.parameter_sets]
-    for values, given in zip(proposal.parameter_sets, sets, strict=True):
-        if len(given) < len(values):
+    for values, names in zip(proposal.parameter_sets, sets, strict=True):
+        if len(names) < len(values):
             raise _mismatch([item.name for item in values], placeholders(proposal.instruction_template))
     return SubtaskTemplate.model_validate({**proposal.model_dump(), "parameter_sets": sets or [{}]})
 
@@ -138,9 +138,9 @@ def _subtask(
     _refuse_repetition(proposal, known, categories)
     if any(other.subtask_id == f"{application.name}.{proposal.name}" for other in known):
         raise _RefusedError("duplicate", f"the name {proposal.name!r} is taken by another proposal.")
-    same = (proposal.name, proposal.instruction_template)
+    identity = (proposal.name, proposal.instruction_template)
     examples = application.example_subtasks
-    example = next((item for item in examples if (item.name, item.instruction_template) == same), None)
+    example = next((item for item in examples if (item.name, item.instruction_template) == identity), None)
     subtask = Subtask.of(
         proposal.model_copy(update={"parameter_sets": sets}),
         application,
@@ -162,7 +162,7 @@ def _refuse_repetition(
 ) -> None:
     for other in known:
         templates = other.instruction_template, proposal.instruction_template
-        if len({_folded(template, categories) for template in templates}) == 1:
+        if len({_normalise(template, categories) for template in templates}) == 1:
             raise _RefusedError("duplicate", f"says the same as {other.subtask_id}.")
 
 
@@ -185,7 +185,7 @@ def _check_value(
     sets: Iterable[Mapping[str, str]],
     categories: Mapping[str, ResourceCategory],
 ) -> None:
-    """Refuse a parameter named like another category, and a file whose ending speaks for another one."""
+    """Refuse a parameter named like another category, and a file whose suffix implies another one."""
     kind = categories[category].kind
     if parameter in categories and parameter != category and categories[parameter].kind is kind:
         raise _RefusedError(
@@ -194,21 +194,22 @@ def _check_value(
         )
     if kind is ResourceKind.FILE and parameter:
         for parameters in sets:
-            spoken = f"{parameters[parameter].rpartition('.')[2].lower()}_path"
-            if spoken in categories and spoken != category:
+            implied = f"{parameters[parameter].rpartition('.')[2].lower()}_path"
+            if implied in categories and implied != category:
                 raise _RefusedError(
                     "category_contradicted",
-                    f"{parameters[parameter]!r} is declared as {category!r}, but its ending says {spoken!r}.",
+                    f"{parameters[parameter]!r} is declared as {category!r}, but its ending says"
+                    f" {implied!r}.",
                 )
 
 
-def _folded(template: str, categories: Mapping[str, ResourceCategory]) -> str:
-    """The template without names of parameters that say no category, and without case and spaces."""
+def _normalise(template: str, categories: Mapping[str, ResourceCategory]) -> str:
+    """The template without case, spaces and names of parameters that are not categories."""
 
-    def name(match: re.Match[str]) -> str:
+    def replace_name(match: re.Match[str]) -> str:
         return match.group() if match.group(1) in categories else "{}"
 
-    return " ".join(re.sub(r"\{([^}]*)\}", name, template).casefold().split()).rstrip(".")
+    return " ".join(re.sub(r"\{([^}]*)\}", replace_name, template).casefold().split()).rstrip(".")
 
 
 def checked_categories(
@@ -218,12 +219,12 @@ def checked_categories(
     application: Application,
     provenance: Provenance,
 ) -> tuple[tuple[ProposedCategory, ...], list[Rejection]]:
-    """The proposed categories that may be used, and the others with their reasons.
+    """The proposed categories that may be used, and rejections of the others.
 
     Producers and consumers are looked for among the proposals of the reply and the `verified` subtasks. A
-    name that is known already stands for what it is known as, and needs no proposal.
+    name that is known already keeps its meaning, and needs no proposal.
     """
-    here = provenance.model_copy(update={"stage": _STAGE})
+    stage_provenance = provenance.model_copy(update={"stage": _STAGE})
     subtasks: list[ProposedSubtask | Subtask] = [*reply.subtasks, *verified]
     writers = {item.category for subtask in subtasks for item in subtask.outputs}
     readers = {item.category for subtask in subtasks for item in subtask.inputs}
@@ -232,7 +233,6 @@ def checked_categories(
     for item in reply.categories:
         if item.name in known or item.name in accepted:
             continue
-        told = {"kind": item.kind, "description": item.description}
         problem = _problem(item, writers, readers)
         if problem is None:
             accepted[item.name] = ProposedCategory(
@@ -240,7 +240,7 @@ def checked_categories(
                 kind=ResourceKind(item.kind),
                 description=item.description,
                 application=application.name,
-                provenance=here,
+                provenance=stage_provenance,
             )
             continue
         rejections.append(
@@ -250,8 +250,8 @@ def checked_categories(
                 stage=_STAGE,
                 reason=problem[0],
                 message=problem[1],
-                details=told,
-                provenance=here,
+                details={"kind": item.kind, "description": item.description},
+                provenance=stage_provenance,
             )
         )
     return tuple(accepted.values()), rejections

@@ -1,4 +1,4 @@
-"""Looking beyond the first screen, breadth first and without a model; nothing that changes is kept.
+"""Looking beyond the first screen, breadth first and without a model; changes are not kept.
 
 The environment is reset whenever a click changed stored data.
 """
@@ -21,10 +21,10 @@ from taskloom.taskgraph.records.grounding import describe_control, find_control
 from taskloom.taskgraph.records.interaction import ClickInput, Control, Observation
 from taskloom.taskgraph.records.provenance import Provenance
 
-_LEADS_SOMEWHERE = ("MenuItem", "TabItem", "Hyperlink", "Button", "SplitButton")
-"""Types of controls that open something, the likeliest first."""
+_OPENING_TYPES = ("MenuItem", "TabItem", "Hyperlink", "Button", "SplitButton")
+"""Types of controls that may open something, the likeliest first."""
 _MOST_PER_SCREEN = 30
-_MOST_DEEP = 3
+_DEEPEST = 3
 _NUMBER = re.compile(r"\d+")
 _LONGEST_TEXT = 60
 _QUOTED = re.compile(r'"([^"\n]{2,60})"|\u201c([^\u201d\n]{2,60})\u201d|`([^`\n]{2,60})`')
@@ -32,42 +32,42 @@ _QUOTED = re.compile(r'"([^"\n]{2,60})"|\u201c([^\u201d\n]{2,60})\u201d|`([^`\n]
 
 @dataclass(slots=True)
 class Walk:
-    """One walk through an application, going on from what earlier ones saw."""
+    """One walk through an application, continuing from what earlier ones saw."""
 
     environment: Environment
-    """Where it happens; whoever leases it next resets it."""
+    """Where it takes place; whoever leases it next resets it."""
     application: Application
     budget: int
     seen: list[SeenScreen]
-    """What was seen so far, in the order in which it was."""
+    """Screens seen so far, in order."""
     provenance: Provenance
     found: list[SeenScreen] = field(default_factory=list)
     manual_first: bool = False
-    """Whether what the manual names is opened before everything else."""
+    """Whether controls that the manual names are opened before all others."""
     start: Evidence = field(init=False)
     """The state after the last reset."""
-    _here: Observation = field(init=False)
+    _current: Observation = field(init=False)
 
     async def go(self) -> Observation:
         """Walk until the budget is used up or nothing is left to open; returns the first screen.
 
         Raises:
-            EnvironmentFailureError: the application does not come up; a later failure only ends the walk.
+            EnvironmentFailureError: the application does not start; a later failure only ends the walk.
         """
         first = await self._reset()
         if all(screen.path for screen in self.seen):
-            self._note((), "new", first)
+            self._record((), "new", first)
         try:
             while self.budget > 0 and (path := next(self._untried(), None)) is not None:
                 await self._open(path)
         except EnvironmentFailureError:
-            pass  # what was seen until then is worth keeping
+            pass  # what was seen so far is worth keeping
         return first
 
     def _untried(self) -> Iterator[tuple[ControlQuery, ...]]:
         tried = {screen.path for screen in self.seen}
         for screen in sorted(self.seen, key=lambda item: len(item.path)):
-            if screen.outcome == "new" and len(screen.path) < _MOST_DEEP:
+            if screen.outcome == "new" and len(screen.path) < _DEEPEST:
                 controls = worth_opening(screen.controls)
                 if self.manual_first:
                     controls.sort(key=lambda item: not has_phrase(item.text, self.application.manual))
@@ -81,43 +81,43 @@ class Walk:
         for query in path:
             control = find_control(query, observation.controls)
             if control is None or control.disabled:
-                return self._note(path, "gone", observation)
+                return self._record(path, "gone", observation)
             self.budget -= 1
             try:
                 observation = await self.environment.act(ClickInput(control_label=control.label))
             except ActionInvalidError:
-                self._here = await self.environment.observe()
-                return self._note(path, "gone", observation)
-        self._here = observation
-        known = {_look(screen.controls) for screen in self.seen if screen.outcome == "new"}
-        ours = observation.active_application == self.application.name
-        is_new = ours and _look(observation.controls) not in known
-        self._note(path, "new" if is_new else "known", observation)
-        if _stored(await self.environment.evidence()) != _stored(self.start):
+                self._current = await self.environment.observe()
+                return self._record(path, "gone", observation)
+        self._current = observation
+        known = {_appearance(screen.controls) for screen in self.seen if screen.outcome == "new"}
+        is_own = observation.active_application == self.application.name
+        is_new = is_own and _appearance(observation.controls) not in known
+        self._record(path, "new" if is_new else "known", observation)
+        if _stored_files(await self.environment.evidence()) != _stored_files(self.start):
             await self._reset()
 
     async def _reset(self) -> Observation:
-        self._here = await self.environment.reset([self.application])
+        self._current = await self.environment.reset([self.application])
         self.start = await self.environment.evidence()
-        return self._here
+        return self._current
 
     async def _first_page(self) -> Observation:
-        going = await go_to_starting_place(
-            self.environment, self.application.name, self.application.title, self._here, first_page=True
+        recording = await go_to_starting_place(
+            self.environment, self.application.name, self.application.title, self._current, first_page=True
         )
         self.budget -= 1
-        return going.observation if going.termination == "finished" else await self._reset()
+        return recording.observation if recording.termination == "finished" else await self._reset()
 
-    def _note(
+    def _record(
         self,
         path: tuple[ControlQuery, ...],
         outcome: Literal["new", "known", "gone"],
         observation: Observation,
     ) -> None:
         name, version = self.application.name, self.application.version
-        told = [name, version, *(query.model_dump(mode="json") for query in path)]
+        key = [name, version, *(query.model_dump(mode="json") for query in path)]
         screen = SeenScreen(
-            screen_id=hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16],
+            screen_id=hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16],
             application=name,
             version=version,
             path=path,
@@ -132,7 +132,7 @@ class Walk:
 
 
 def named_in(manual: str) -> tuple[str, ...]:
-    """What a manual names as it stands on the screen: what it puts in quotation marks, sentences left out.
+    """What a manual quotes from the screen: its texts in quotation marks, without sentences.
 
     >>> named_in('"Stop All" acts on `mailer`. Save it with \u201cSave\u201d, or press "Enter to go on.".')
     ('Stop All', 'mailer', 'Save')
@@ -142,7 +142,7 @@ def named_in(manual: str) -> tuple[str, ...]:
 
 
 def never_shown(names: Iterable[str], screens: Sequence[SeenScreen]) -> tuple[str, ...]:
-    """Those of `names` that no control of any screen shows, not even as a part of its text or content."""
+    """Those of `names` that no control of any screen shows, even as a part of its text or content."""
     shown = [
         text for screen in screens for item in screen.controls for text in (item.text, item.value) if text
     ]
@@ -150,14 +150,14 @@ def never_shown(names: Iterable[str], screens: Sequence[SeenScreen]) -> tuple[st
 
 
 def worth_opening(controls: Sequence[Control]) -> list[Control]:
-    """Controls that may lead to another screen, the likeliest first; of those alike in several rows, one."""
+    """Controls that may lead to another screen, the likeliest first; only one of each repeated in rows."""
     chosen: dict[tuple[str, str], Control] = {}
     for control in controls:
-        if control.application != ENVIRONMENT and control.control_type in _LEADS_SOMEWHERE:
+        if control.application != ENVIRONMENT and control.control_type in _OPENING_TYPES:
             text = control.text.strip()
             if text and len(text) <= _LONGEST_TEXT and not control.disabled:
                 chosen.setdefault((control.control_type, text), control)
-    ranked = sorted(chosen.values(), key=lambda item: _LEADS_SOMEWHERE.index(item.control_type))
+    ranked = sorted(chosen.values(), key=lambda item: _OPENING_TYPES.index(item.control_type))
     return ranked[:_MOST_PER_SCREEN]
 
 
@@ -167,8 +167,8 @@ def only_new(screen: SeenScreen, screens: Iterable[SeenScreen]) -> tuple[Control
     return tuple(item for item in screen.controls if (item.control_type, item.text, item.row) not in shown)
 
 
-def _look(controls: Iterable[Control]) -> frozenset[tuple[str, str]]:
-    """What a screen looks like, whatever numbers and contents it shows just now."""
+def _appearance(controls: Iterable[Control]) -> frozenset[tuple[str, str]]:
+    """What a screen looks like, without the numbers and contents that it happens to show."""
     return frozenset(
         (item.control_type, _NUMBER.sub("0", item.text))
         for item in controls
@@ -176,5 +176,5 @@ def _look(controls: Iterable[Control]) -> frozenset[tuple[str, str]]:
     )
 
 
-def _stored(evidence: Evidence) -> frozenset[tuple[str, str]]:
+def _stored_files(evidence: Evidence) -> frozenset[tuple[str, str]]:
     return frozenset((file.path, file.sha256) for file in evidence.files)

@@ -1,8 +1,8 @@
-"""The stage: an application is started and looked at, several times; what changed meanwhile is noise.
+"""The stage: an application is started and looked at several times; what changes meanwhile is noise.
 
-Nobody saves anything: what all work begins with is done, the page is scrolled, the first page is opened
-again, and then some of its links, others in each recording. What opening most pages changes is noise, and
-what opening one adds for the first time alone. Links that may do work instead are left out (`_Visit`). In
+Nothing is saved: the steps with which all work begins are performed, the page is scrolled, the first page is
+opened again, and then some of its links, different ones in each recording. Noise is what opening most pages
+changes, and what opening a page adds only the first time. Links that may do work are left out (`_Visit`). In
 every second recording another application is in front at first, so that what is written when a page is opened
 for the first time is seen as well.
 """
@@ -41,10 +41,10 @@ from taskloom.taskgraph.records.interaction import (
 from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.subtask import fill_step
 
-KEPT = "noise.json"
-"""File beside an installed application, and in the catalogue that ships."""
-_WAY = "5"
-"""Way of measuring; what was measured in another one is measured again."""
+NOISE_FILE = "noise.json"
+"""The file's name beside an installed application, and in the catalogue."""
+_METHOD = "5"
+"""Version of the method; measurements made with another one are repeated."""
 _LONGEST_WAIT = 5.0
 _DOWN = -5
 _LINKS = 8
@@ -58,10 +58,10 @@ class NoiseSettings(Record):
     """How long applications are watched."""
 
     recordings: int = Field(default=2, ge=0)
-    """Idle recordings of each application and version, in its worlds by turns; with 0, nothing is measured;
-    what others measured counts. What has another name at each start needs two to be told."""
+    """Idle recordings of each application and version, in its worlds in turn. With 0 nothing is measured, and
+    existing measurements apply. Names that differ at each start are recognised only with two or more."""
     seconds: float = Field(default=3.0, ge=0)
-    """How long each of them lasts at least; what an application does more seldom is not seen."""
+    """Shortest duration of each recording; what an application does less often is not seen."""
 
 
 async def measure_noise(
@@ -71,20 +71,20 @@ async def measure_noise(
     provenance: Provenance,
     other: Application | None = None,
 ) -> ApplicationNoise:
-    """What an application changes by itself, by its `entries` in some worlds; `other` is another one of the
-    same platform.
+    """What an application changes by itself, measured with its `entries` for some worlds; `other` is another
+    application of the same platform.
 
     Raises:
         EnvironmentFailureError: it cannot be started, or the environment broke.
     """
     application = entries[0]
     recordings = [
-        await _idle(
+        await _record_idle(
             entries[number % len(entries)], environment, settings, number, other if number % 2 else None
         )
         for number in range(settings.recordings)
     ]
-    by_itself = noise_places([(item.start, item.looked) for item in recordings])
+    by_itself = noise_places([(item.start, item.end) for item in recordings])
     looking = looking_places([look for item in recordings for look in item.looks])
     return ApplicationNoise(
         noise_id=noise_id(entries),
@@ -99,24 +99,24 @@ async def measure_noise(
 
 
 def noise_id(entries: Sequence[Application]) -> str:
-    """Under which id it is kept what was measured of this version in the worlds of these entries."""
-    return "/".join((entries[0].name, entries[0].version, _worlds(entries), _WAY))
+    """The id of the measurements of this version in the worlds of these entries."""
+    return "/".join((entries[0].name, entries[0].version, _worlds(entries), _METHOD))
 
 
 def is_measured(entries: Sequence[Application], measured: Iterable[ApplicationNoise]) -> bool:
-    """Whether this version was measured, in the way it is now, in the worlds of these entries."""
-    known = _measured_of(entries[0], measured)
+    """Whether this version was measured, with the current method, in the worlds of these entries."""
+    known = _measurements(entries[0], measured)
     return {item.world for item in entries} <= {world for item in known for world in item.world.split(",")}
 
 
-def _measured_of(application: Application, measured: Iterable[ApplicationNoise]) -> list[ApplicationNoise]:
-    version = application.name, application.version
-    now = filter(_is_measured_as_now, measured)
-    return [item for item in now if (item.application, item.version) == version]
+def _measurements(application: Application, measured: Iterable[ApplicationNoise]) -> list[ApplicationNoise]:
+    key = application.name, application.version
+    current = filter(_uses_current_method, measured)
+    return [item for item in current if (item.application, item.version) == key]
 
 
-def _is_measured_as_now(noise: ApplicationNoise) -> bool:
-    return noise.noise_id.endswith(f"/{_WAY}")
+def _uses_current_method(noise: ApplicationNoise) -> bool:
+    return noise.noise_id.endswith(f"/{_METHOD}")
 
 
 def _worlds(entries: Sequence[Application]) -> str:
@@ -124,63 +124,63 @@ def _worlds(entries: Sequence[Application]) -> str:
 
 
 def read_kept(folder: Traversable) -> tuple[ApplicationNoise, ...]:
-    """What was measured, as this folder has it: of the application that is installed there, or of those of a
-    catalogue; nothing where nobody has, or it is unreadable."""
+    """The measurements in this folder of an installed application or of a catalogue; empty if there are none
+    or they are unreadable."""
     try:
-        return _RECORDS.validate_json((folder / KEPT).read_bytes())
+        return _RECORDS.validate_json((folder / NOISE_FILE).read_bytes())
     except (OSError, ValidationError):
         return ()
 
 
 def keep(installed: Path, measured: Iterable[ApplicationNoise]) -> None:
-    """Keep what was measured, in the way it is now, in the folder of the application, if it has one."""
+    """Write the measurements made with the current method into the application's folder, if it has one."""
     if installed.is_dir():
-        write_whole(installed / KEPT, _RECORDS.dump_json(tuple(filter(_is_measured_as_now, measured))))
+        write_whole(installed / NOISE_FILE, _RECORDS.dump_json(tuple(filter(_uses_current_method, measured))))
 
 
 def with_noise(application: Application, measured: Iterable[ApplicationNoise]) -> Application:
-    """The entry with what was measured of its version, in whatever world and in the way it is now."""
-    places = [place for item in _measured_of(application, measured) for place in item.places]
+    """The application with the measured noise of its version, in any world and with the current method."""
+    places = [place for item in _measurements(application, measured) for place in item.places]
     return application.model_copy(update={"noise": tuple(dict.fromkeys(places))})
 
 
 @dataclass(slots=True)
 class _Recording:
     start: Evidence
-    looked: Evidence
+    end: Evidence
     looks: list[Look]
-    """What came of opening links, in order."""
+    """Results of opening links, in order."""
 
 
-async def _idle(
+async def _record_idle(
     application: Application,
     environment: Environment,
     settings: NoiseSettings,
     number: int,
     other: Application | None,
 ) -> _Recording:
-    """Watches an application, and opens every so many of its links from the `number`-th on."""
+    """Watch an application, and open the links of recording `number`, different ones in each."""
     visit = _Visit(environment, application, other)
-    start = await visit.begin()
+    start = await visit.start_anew()
     for distance in (_DOWN, -_DOWN):
         await visit.act(WheelMouseInput(wheel_distance=distance))
     await visit.first_page()
     waited = 0.0
-    while (left := settings.seconds - max(waited, time.monotonic() - visit.began)) > 0:
+    while (left := settings.seconds - max(waited, time.monotonic() - visit.started_at)) > 0:
         seconds = min(left, _LONGEST_WAIT)
         await visit.act(WaitInput(seconds=seconds))
         if environment.simulated:  # no clock runs there but that of the actions
             waited += seconds
-    looked = await environment.evidence()
-    looks = await visit.looks(lambda names: _some(names[number :: settings.recordings]))
-    start, looked = (_kept(state, visit.other, own=False) for state in (start, looked))
-    return _Recording(start, looked, looks)
+    end = await environment.evidence()
+    looks = await visit.open_links(lambda names: _sample(names[number :: settings.recordings]))
+    start, end = (_filter_files(state, visit.other, own=False) for state in (start, end))
+    return _Recording(start, end, looks)
 
 
 @dataclass(frozen=True, slots=True)
-class _Opened:
+class _OpenedPage:
     places: frozenset[NoisePlace]
-    """What that added or changed in the application's own data."""
+    """What opening it added or changed in the application's own data."""
     address: str
     shown: Counter[str]
 
@@ -189,120 +189,120 @@ class _Visit:
     def __init__(self, environment: Environment, application: Application, other: Application | None) -> None:
         self._environment, self._application = environment, application
         self.other = other
-        """Another application, in front at first; none where the two do not start together."""
-        self.began = 0.0
-        """When it was started, by the monotonic clock."""
-        self._seen: Observation
+        """Another application, in front at first; None if the two do not start together."""
+        self.started_at = 0.0
+        """Time of the start, by the monotonic clock."""
+        self._screen: Observation
 
-    async def begin(self) -> Evidence:
-        """Start anew, do what all work begins with, and tell the state before that."""
+    async def start_anew(self) -> Evidence:
+        """Start anew, perform the steps with which all work begins, and return the state before them."""
         application = self._application
         try:
-            self._seen = await self._environment.reset(
+            self._screen = await self._environment.reset(
                 [application] if self.other is None else [self.other, application]
             )
         except EnvironmentFailureError:
             if self.other is None:
                 raise
             self.other = None
-            return await self.begin()
-        self.began = time.monotonic()
+            return await self.start_anew()
+        self.started_at = time.monotonic()
         start = await self._environment.evidence()
         if self.other is not None:
-            self._seen = await self._environment.bring_to_front(application.name)
-        self._seen = await _opened(self._environment, opening_steps(application), self._seen)
+            self._screen = await self._environment.bring_to_front(application.name)
+        self._screen = await _perform(self._environment, opening_steps(application), self._screen)
         return start
 
     async def act(self, action: Action) -> None:
         try:
-            self._seen = await self._environment.act(action)
+            self._screen = await self._environment.act(action)
         except ActionInvalidError:
-            self._seen = await self._environment.observe()
+            self._screen = await self._environment.observe()
 
     async def first_page(self) -> None:
-        if label := _start_page(self._seen):
+        if label := _start_page_label(self._screen):
             await self.act(ClickInput(control_label=label))
 
-    async def looks(self, chosen: Callable[[Sequence[str]], Sequence[str]]) -> list[Look]:
-        """What comes of opening those of its links that are `chosen`; none of what may have been work. Where
-        nothing puts an application back that people use, no link is opened: it might do work."""
+    async def open_links(self, chosen: Callable[[Sequence[str]], Sequence[str]]) -> list[Look]:
+        """What opening the links `chosen` changes, without links that may do work. If no reset undoes work in
+        an application that people use, no link is opened."""
         launch = self._application.launch
-        if not _start_page(self._seen) or (launch.address and not launch.reset_command):
+        if not _start_page_label(self._screen) or (launch.address and not launch.reset_command):
             return []
-        self._first, self._steady = self._seen.url, _shown(self._seen)
+        self._first, self._steady = self._screen.url, _shown_texts(self._screen)
         await self.first_page()
-        self._remember()
-        counts = Counter(item.text for item in self._seen.controls if _is_link(item))
+        self._remember_first_page()
+        counts = Counter(item.text for item in self._screen.controls if _is_link(item))
         unique = [name for name, count in counts.items() if name and count == 1]
-        found = [await self._look(name) for name in chosen(unique)]
+        found = [await self._try_link(name) for name in chosen(unique)]
         return [look for look in found if look is not None]
 
-    def _remember(self) -> None:
-        shown = _shown(self._seen)
+    def _remember_first_page(self) -> None:
+        shown = _shown_texts(self._screen)
         self._steady, self._total = self._steady & shown, shown.total()
 
-    async def _look(self, name: str) -> Look | None:
-        first = await self._open(name)
+    async def _try_link(self, name: str) -> Look | None:
+        first = await self._open_link(name)
         if first is None or not first.places:
             return None if first is None else Look(name, frozenset())
-        again = await self._open(name)
-        if again is None or (again.address, again.shown) != (first.address, first.shown):
+        second = await self._open_link(name)
+        if second is None or (second.address, second.shown) != (first.address, first.shown):
             return None
-        return Look(name, first.places, again.places)
+        return Look(name, first.places, second.places)
 
-    async def _open(self, name: str) -> _Opened | None:
-        """Opens the link of this name and the first page again, which then is as it was; else the application
-        is started anew. None also where it leads to no page that is only looked at."""
-        links = [item.label for item in self._seen.controls if _is_link(item) and item.text == name]
+    async def _open_link(self, name: str) -> _OpenedPage | None:
+        """Open the link of this name and then the first page again; if that is not as it was, the application
+        is started anew. None in that case, and if the link leads to no page that is only looked at."""
+        links = [item.label for item in self._screen.controls if _is_link(item) and item.text == name]
         if not links:
             return None
         before = await self._environment.evidence()
         await self.act(ClickInput(control_label=links[0]))
-        page = self._seen
+        page = self._screen
         await self.first_page()
-        shown = _shown(self._seen)
+        shown = _shown_texts(self._screen)
         if not self._steady <= shown or shown.total() != self._total:
-            await self.begin()
+            await self.start_anew()
             await self.first_page()
-            self._remember()
+            self._remember_first_page()
             return None
-        asks = any(item.focused and item.control_type == "Edit" for item in page.controls)
-        if asks or page.url.rstrip("#") == self._first.rstrip("#"):
+        asks_for_input = any(item.focused and item.control_type == "Edit" for item in page.controls)
+        if asks_for_input or page.url.rstrip("#") == self._first.rstrip("#"):
             return None
         after = await self._environment.evidence()
-        own = (_kept(state, self._application, own=True) for state in (before, after))
-        return _Opened(places_of(*own), page.url, _shown(page))
+        own = (_filter_files(state, self._application, own=True) for state in (before, after))
+        return _OpenedPage(places_of(*own), page.url, _shown_texts(page))
 
 
 def _is_link(control: Control) -> bool:
     return control.control_type == "Hyperlink" and not control.disabled
 
 
-def _some(names: Sequence[str]) -> tuple[str, ...]:
-    """At most so many as are opened, from everywhere among them."""
+def _sample(names: Sequence[str]) -> tuple[str, ...]:
+    """At most `_LINKS` names, spread evenly."""
     return tuple(dict.fromkeys(names[index * len(names) // _LINKS] for index in range(_LINKS) if names))
 
 
-def _shown(seen: Observation) -> Counter[str]:
-    """The texts that an application shows, without their numbers: what counts or tells the time goes on."""
-    texts = (item.text for item in seen.controls if item.control_type != TASK_BAR_BUTTON)
+def _shown_texts(screen: Observation) -> Counter[str]:
+    """The texts that an application shows, without their numbers: counters and clocks go on."""
+    texts = (item.text for item in screen.controls if item.control_type != TASK_BAR_BUTTON)
     return Counter(_NUMBER.sub("0", text) for text in texts)
 
 
-def _kept(evidence: Evidence, application: Application | None, *, own: bool) -> Evidence:
-    """The evidence with nothing but what an application keeps for itself, or without that."""
+def _filter_files(evidence: Evidence, application: Application | None, *, own: bool) -> Evidence:
+    """The evidence with only the application's own files, or without them."""
 
-    def is_meant(path: str) -> bool:
+    def is_included(path: str) -> bool:
         name = application.name if application is not None else ""
         return bool(name and f"{path}/".startswith(f"{APPLICATIONS_FOLDER}/{name}/")) is own
 
-    files = tuple(item for item in evidence.files if is_meant(item.path))
-    folders = tuple(filter(is_meant, evidence.directories))
+    files = tuple(item for item in evidence.files if is_included(item.path))
+    folders = tuple(filter(is_included, evidence.directories))
     return evidence.model_copy(update={"files": files, "directories": folders})
 
 
 def opening_steps(application: Application) -> tuple[WorkedStep, ...]:
-    """What the worked examples of an entry all begin with, whatever they are about, such as signing in."""
+    """The steps with which all worked examples of an application begin, such as signing in."""
     examples = [
         [fill_step(step, values) for step in item.worked_example]
         for item in application.example_subtasks
@@ -311,22 +311,22 @@ def opening_steps(application: Application) -> tuple[WorkedStep, ...]:
     ]
     if sum(bool(item.worked_example) for item in application.example_subtasks) < _LEAST_EXAMPLES:
         return ()
-    alike = takewhile(lambda steps: all(step == steps[0] for step in steps), zip(*examples, strict=False))
-    return tuple(steps[0] for steps in alike)
+    common = takewhile(lambda steps: all(step == steps[0] for step in steps), zip(*examples, strict=False))
+    return tuple(steps[0] for steps in common)
 
 
-async def _opened(environment: Environment, steps: Sequence[WorkedStep], seen: Observation) -> Observation:
+async def _perform(environment: Environment, steps: Sequence[WorkedStep], screen: Observation) -> Observation:
     agent = WorkedExampleAgent(steps, {})
     while True:
-        decision = await agent.decide("", seen, ())
+        decision = await agent.decide("", screen, ())
         if decision.action is None:
-            return seen
+            return screen
         try:
-            seen = await environment.act(decision.action)
+            screen = await environment.act(decision.action)
         except ActionInvalidError:
-            return seen
+            return screen
 
 
-def _start_page(seen: Observation) -> str:
+def _start_page_label(screen: Observation) -> str:
     wanted = (TASK_BAR_BUTTON, START_PAGE)
-    return next((item.label for item in seen.controls if (item.control_type, item.text) == wanted), "")
+    return next((item.label for item in screen.controls if (item.control_type, item.text) == wanted), "")

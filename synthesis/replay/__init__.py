@@ -1,6 +1,6 @@
 """Composed tasks are performed from their subtasks' trajectories.
 
 replay          performs one task in one environment
-components      what must have been performed before a task counts as covered
+components      what must have been performed for a task to count as covered
 order_facts     what replays show about the order of two subtasks
 """

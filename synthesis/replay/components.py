@@ -1,14 +1,14 @@
-"""Distinct components: what must have been performed before a task counts as covered, and which replays show
+"""Distinct components: what must have been performed for a task to count as covered, and which replays show
 it.
 
 A component is a weakly connected part of a task graph. Two components are the same if they have the same
-subtasks, with the same evaluation functions, joined by the same kinds of resources in the same way; their
-values and worlds may differ. So a replay in one world covers the same component in all others, and counts no
-longer once a function has changed.
+subtasks, with the same evaluation functions, joined in the same way by the same kinds of resources; their
+values and worlds may differ. So a replay in one world covers the same component in all others, but no longer
+once a function has changed.
 
-A replay also shows the *closed connected parts* of its components: connected sets of subtasks that hold, with
-each of them, everything it works on what became of. Nothing that such a part needs comes from outside of it,
-so it was performed as if alone, in as many orders as the whole was.
+A replay also shows the *closed connected parts* of its components: connected sets of subtasks that include,
+with each of them, all those on whose results it works. Such a part needs nothing from outside, so it was
+performed as if alone, in as many orders as the whole.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task
 
 MOST_MEMBERS = 12
-"""Subtasks of a component of which the parts are looked for: their number may double with each."""
+"""Most subtasks of a component whose parts are looked for: their number may double with each."""
 
 
 def component_keys(graph: TaskGraph, functions: Mapping[str, str]) -> tuple[str, ...]:
@@ -39,9 +39,9 @@ def shown_keys(
     """The keys of everything that replays of `graph` in these `orders` show: its components, and their closed
     connected parts.
 
-    A part in which two subtasks of one application may change places is to be performed in two orders: it
-    counts only if the orders of the whole have each two of these both ways round. Components of more than
-    `MOST_MEMBERS` show only themselves.
+    A part in which two subtasks of one application may change places must be performed in two orders: it
+    counts only if `orders` has each such pair both ways round. Components of more than `MOST_MEMBERS` show
+    only themselves.
     """
     return frozenset(
         _key(part, graph, functions)
@@ -53,20 +53,20 @@ def shown_keys(
 def closed_parts(
     component: Sequence[BoundSubtask], graph: TaskGraph, orders: Sequence[Sequence[str]] = ()
 ) -> list[list[BoundSubtask]]:
-    """The closed connected parts in which each application's order is given, or both ways in `orders`."""
+    """The closed connected parts whose order within each application is fixed, or both ways in `orders`."""
     if len(component) > MOST_MEMBERS:
         return []
     names = {node.instance_id for node in component}
     edges = tuple(edge for edge in graph.edges if edge.producer in names)
     before = TaskGraph(nodes=tuple(component), edges=edges).predecessors
-    beside = neighbours(before)
-    free = _free_pairs(component, ancestors(before), orders)
+    adjacent = neighbours(before)
+    free_pairs = _free_pairs(component, ancestors(before), orders)
     found = []
     for part in range(1, (1 << len(component)) - 1):
         is_open = any(before[index] & ~part for index in bits(part))
-        if is_open or any(pair & part == pair for pair in free):
+        if is_open or any(pair & part == pair for pair in free_pairs):
             continue
-        if len(parts(beside, part)) == 1:
+        if len(parts(adjacent, part)) == 1:
             found.append([component[index] for index in bits(part)])
     return found
 
@@ -74,7 +74,7 @@ def closed_parts(
 def _free_pairs(
     component: Sequence[BoundSubtask], above: Sequence[int], orders: Sequence[Sequence[str]]
 ) -> list[int]:
-    """Pairs of one application that could change places and do not in `orders`, as sets of positions."""
+    """Pairs of one application that could change places but do not in `orders`, as sets of positions."""
     names = [node.instance_id for node in component]
     return [
         1 << first | 1 << second
@@ -91,7 +91,7 @@ def components(graph: TaskGraph) -> list[list[BoundSubtask]]:
 
 
 def _key(part: Sequence[BoundSubtask], graph: TaskGraph, functions: Mapping[str, str]) -> str:
-    """A hash that refines the nodes' labels by those of neighbours until every node has seen all others."""
+    """A hash that refines the nodes' labels with those of neighbours until every node has seen all others."""
     labels = {node.instance_id: f"{node.subtask_id}/{functions.get(node.subtask_id, '')}" for node in part}
     edges = [
         (edge.producer, edge.consumer, edge.resource.category)
@@ -119,59 +119,58 @@ def tasks_to_replay(
     cost: Callable[[Task], float] = lambda task: len(task.graph.nodes),
     shows: Callable[[Task], Collection[str]] = lambda task: task.components,
 ) -> list[Task]:
-    """Tasks whose replays cover all components that are not in `covered`, where `shows` says what a replay
-    covers.
+    """Tasks whose replays cover all components not in `covered`; `shows` gives what a replay covers.
 
-    Of all tasks with a component the one with the fewest subtasks stands for it, of equally short ones one
+    Of all tasks with a component, the one with the fewest subtasks represents it; of equally short ones, one
     of the world with most tasks: every world needs states of its own, and the first one, where recordings
-    come from, shows least. What a longer one shows is not performed again. The longest come first, so that
-    all cores are busy to the end; if time is `limited`, each time the one comes next that covers, beyond
-    those before it, most tasks for its `cost`.
+    come from, shows least. What a longer task shows is not performed again. The longest come first, so that
+    all cores are busy to the end; if time is `limited`, the next task is always the one that covers most
+    further tasks for its `cost`.
     """
-    stands: dict[str, Task] = {}
-    of_world = Counter(task.world for task in tasks if task.world)
+    examples: dict[str, Task] = {}
+    world_counts = Counter(task.world for task in tasks if task.world)
     for task in sorted(
-        tasks, key=lambda item: (len(item.graph.nodes), -of_world[item.world], item.world, item.task_id)
+        tasks, key=lambda item: (len(item.graph.nodes), -world_counts[item.world], item.world, item.task_id)
     ):
         for key in set(task.components).difference(covered):
-            stands.setdefault(key, task)
-    shown = {task.task_id: stands.keys() & {*shows(task), *task.components} for task in stands.values()}
+            examples.setdefault(key, task)
+    shown = {task.task_id: examples.keys() & {*shows(task), *task.components} for task in examples.values()}
     if limited:
-        return _most_for_their_cost(
-            stands, shown, Counter(k for task in tasks for k in task.components), cost
+        return _by_value_for_cost(
+            examples, shown, Counter(k for task in tasks for k in task.components), cost
         )
-    inner = {key for task in stands.values() for key in shown[task.task_id].difference(task.components)}
-    found: dict[str, Task] = {}
-    left = set(stands)
-    for key in sorted(stands, key=lambda name: (name in inner, -len(stands[name].graph.nodes), name)):
-        if key in left:
-            found[stands[key].task_id] = stands[key]
-            left -= shown[stands[key].task_id]
-    return sorted(found.values(), key=lambda item: -cost(item))
+    inner = {key for task in examples.values() for key in shown[task.task_id].difference(task.components)}
+    chosen: dict[str, Task] = {}
+    uncovered = set(examples)
+    for key in sorted(examples, key=lambda name: (name in inner, -len(examples[name].graph.nodes), name)):
+        if key in uncovered:
+            chosen[examples[key].task_id] = examples[key]
+            uncovered -= shown[examples[key].task_id]
+    return sorted(chosen.values(), key=lambda item: -cost(item))
 
 
-def _most_for_their_cost(
-    stands: Mapping[str, Task],
+def _by_value_for_cost(
+    examples: Mapping[str, Task],
     shown: Mapping[str, Collection[str]],
     uses: Mapping[str, int],
     cost: Callable[[Task], float],
 ) -> list[Task]:
-    """The tasks in `stands` in the order in which each covers most for its cost, beyond those before it."""
-    waiting = {task.task_id: task for task in stands.values()}
-    left = set(stands)
-    found = []
-    while left:
+    """The tasks in the order in which each covers most for its cost, beyond those before it."""
+    waiting = {task.task_id: task for task in examples.values()}
+    uncovered = set(examples)
+    ordered = []
+    while uncovered:
         best = max(
             waiting.values(),
-            key=lambda item: sum(uses[key] for key in left & set(shown[item.task_id])) / cost(item),
+            key=lambda item: sum(uses[key] for key in uncovered & set(shown[item.task_id])) / cost(item),
         )
-        found.append(waiting.pop(best.task_id))
-        left.difference_update(shown[best.task_id])
-    return found
+        ordered.append(waiting.pop(best.task_id))
+        uncovered.difference_update(shown[best.task_id])
+    return ordered
 
 
 def another_with(key: str, tasks: Sequence[Task], tried: Task) -> Task | None:
-    """A further task with this component, if there is one: the shortest, of another world if possible."""
+    """Another task with this component, if there is one: the shortest, of another world if possible."""
     others = [item for item in tasks if key in item.components and item.task_id != tried.task_id]
     others.sort(key=lambda item: (item.world == tried.world, len(item.graph.nodes), item.task_id))
     return next(iter(others), None)

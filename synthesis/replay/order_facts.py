@@ -25,31 +25,31 @@ _NOT_JUDGED = frozenset(
         "model_error",
     }
 )
-"""How the message of a subtask begins that its function did not judge."""
-_NOT_UP_AGAIN = f"environment_error: {ApplicationStartFailedError.__name__}"
-"""How it begins where an application that had come up did not show its first page again."""
+"""How the message of a subtask begins if its function did not judge it."""
+_RESTART_FAILED = f"environment_error: {ApplicationStartFailedError.__name__}"
+"""How it begins if an application that had started did not show its first page again."""
 
 
 def facts_of(task: Task, replay: Replay) -> Iterator[OrderFact]:
     """What `replay` of `task` shows about pairs of subtasks of one application.
 
-    An application that does not show its first page after the first of them speaks against the order, too: it
-    had come up.
+    An application that does not show its first page after the first of them also counts against the order: it
+    had started before.
     """
     nodes = {node.instance_id: node for node in task.graph.nodes}
     last: dict[str, BoundSubtask] = {}
-    for position, done in enumerate(replay.subtasks):
-        node = nodes[done.instance_id]
+    for position, outcome in enumerate(replay.subtasks):
+        node = nodes[outcome.instance_id]
         before = last.get(node.application)
-        judged = not _is_no_fault_of_the_order(done.message) or done.message.startswith(_NOT_UP_AGAIN)
-        if before is not None and (done.success or judged):
+        is_judged = not _is_unrelated_to_order(outcome.message) or outcome.message.startswith(_RESTART_FAILED)
+        if before is not None and (outcome.success or is_judged):
             yield OrderFact(
                 fact_id=f"{replay.replay_id}/{position}",
                 application=node.application,
                 first=before.subtask_id,
                 second=node.subtask_id,
-                works=done.success,
-                message=done.message,
+                works=outcome.success,
+                message=outcome.message,
                 replay_id=replay.replay_id,
                 provenance=replay.provenance,
             )
@@ -57,28 +57,28 @@ def facts_of(task: Task, replay: Replay) -> Iterator[OrderFact]:
 
 
 def failed_prefix(task: Task, replay: Replay) -> Pair | tuple[str, ...]:
-    """What `replay` performed, up to the subtask that failed; none if that says nothing of the order."""
+    """Subtasks performed up to the failing one; empty if that says nothing about their order."""
     if replay.success or replay.invalid or not replay.subtasks:
         return ()
-    if _is_no_fault_of_the_order(replay.subtasks[-1].message):
+    if _is_unrelated_to_order(replay.subtasks[-1].message):
         return ()
     names = {node.instance_id: node.subtask_id for node in task.graph.nodes}
-    return tuple(names[done.instance_id] for done in replay.subtasks)
+    return tuple(names[outcome.instance_id] for outcome in replay.subtasks)
 
 
 def without_prefixes(task: Task, prefixes: Collection[tuple[str, ...]]) -> Task | None:
-    """The task without the orders that begin with one of `prefixes`, or None if no order is left."""
+    """The task without the orders that begin with one of `prefixes`; None if no order is left."""
     names = {node.instance_id: node.subtask_id for node in task.graph.nodes}
-    kept = [
+    remaining = [
         order
         for order in task.successful_orders
         if not any(tuple(names[name] for name in order[: len(prefix)]) == prefix for prefix in prefixes)
     ]
-    return with_orders(task, kept) if kept else None
+    return with_orders(task, remaining) if remaining else None
 
 
 def with_orders(task: Task, kept: Sequence[tuple[str, ...]]) -> Task:
-    """The task with only these successful orders; their number is corrected where all of them were listed."""
+    """The task with only these successful orders; their number is corrected if all of them were listed."""
     if len(kept) == len(task.successful_orders):
         return task
     nodes = {node.instance_id: node for node in task.graph.nodes}
@@ -92,32 +92,32 @@ def with_orders(task: Task, kept: Sequence[tuple[str, ...]]) -> Task:
     )
 
 
-def _is_no_fault_of_the_order(message: str) -> bool:
-    """Whether a subtask failed as its function did not run or its environment broke, whatever the order."""
+def _is_unrelated_to_order(message: str) -> bool:
+    """Whether a subtask failed because its function did not run or its environment broke."""
     return message.partition(":")[0] in _NOT_JUDGED
 
 
 def clashes(facts: Iterable[OrderFact]) -> set[Pair]:
-    """Pairs that never worked in this order: one that worked once, with whatever values, is no clash."""
-    each: dict[bool, set[Pair]] = {True: set(), False: set()}
+    """Pairs that never worked in this order; a pair that worked once, with any values, is not a clash."""
+    pairs: dict[bool, set[Pair]] = {True: set(), False: set()}
     for fact in facts:
-        each[fact.works].add((fact.first, fact.second))
-    return each[False] - each[True]
+        pairs[fact.works].add((fact.first, fact.second))
+    return pairs[False] - pairs[True]
 
 
 def without_clashes(task: Task, known: Collection[Pair]) -> Task | Pair:
     """The task without the orders that contradict `known`, or the pair at fault if none is left.
 
-    The number of successful orders is corrected where all of them are listed.
+    The number of successful orders is corrected if all of them are listed.
     """
     if not known:
         return task
     nodes = {node.instance_id: node for node in task.graph.nodes}
     orders = task.successful_orders
     faults = [_clash([nodes[name] for name in order], known) for order in orders]
-    kept = [order for order, fault in zip(orders, faults, strict=True) if fault is None]
-    at_fault = faults[-1] if faults and not kept else None
-    return with_orders(task, kept) if at_fault is None else at_fault
+    remaining = [order for order, fault in zip(orders, faults, strict=True) if fault is None]
+    at_fault = faults[-1] if faults and not remaining else None
+    return with_orders(task, remaining) if at_fault is None else at_fault
 
 
 def _clash(order: Sequence[BoundSubtask], known: Collection[Pair]) -> Pair | None:
@@ -133,16 +133,16 @@ def _clash(order: Sequence[BoundSubtask], known: Collection[Pair]) -> Pair | Non
 def pairs_to_measure(
     pool: Mapping[str, Sequence[BoundSubtask]], known: Collection[Pair], doubtful: Collection[Pair] = ()
 ) -> list[Task]:
-    """Tasks of two subtasks each, whose replays in both orders say whether the two commute.
+    """Tasks of two subtasks each, whose replays in both orders show whether the two commute.
 
-    Only pairs of one application that could disturb each other: both touch its open document, selection, tab
-    or settings, or the same record or file of the same world; and pairs that are `doubtful`. A pair that
-    depends on each other, or is known in both orders, is left out.
+    Only pairs of one application that could disturb each other: both use its open document, selection, tab or
+    settings, or the same record or file of the same world; and `doubtful` pairs. A pair that depends on each
+    other, or is known in both orders, is left out.
 
     Args:
         pool: instances by subtask, the preferred ones first.
         known: pairs with a fact, in the order that it is about.
-        doubtful: pairs that are known and measured all the same.
+        doubtful: known pairs that are measured again.
     """
     certain = set(known) - set(doubtful)
     found = []
@@ -158,18 +158,18 @@ def pairs_to_measure(
                 if first.application == second.application
                 and first.world == second.world
                 and first.instance_id != second.instance_id
-                and _are_free(first, second)
-                and (in_doubt or _touch_the_same(first, second))
+                and _are_independent(first, second)
+                and (in_doubt or _share_resource(first, second))
             ),
             None,
         )
         if pair is not None:
-            found.append(_task_of_pair(*pair))
+            found.append(_pair_task(*pair))
     return found
 
 
-def _are_free(first: BoundSubtask, second: BoundSubtask) -> bool:
-    """Whether neither needs, destroys or makes what the other works on, nor needs something opened."""
+def _are_independent(first: BoundSubtask, second: BoundSubtask) -> bool:
+    """Whether neither needs, destroys or makes what the other works on, nor needs something to be open."""
     for one, other in ((first, second), (second, first)):
         touched = {*other.inputs, *other.outputs}
         if set(one.outputs) & set(other.inputs) or any(item.slot is not None for item in one.inputs):
@@ -179,14 +179,14 @@ def _are_free(first: BoundSubtask, second: BoundSubtask) -> bool:
     return True
 
 
-def _touch_the_same(first: BoundSubtask, second: BoundSubtask) -> bool:
-    """Whether both touch one slot or resource."""
+def _share_resource(first: BoundSubtask, second: BoundSubtask) -> bool:
+    """Whether both use the same slot or resource."""
     mine, theirs = {*first.inputs, *first.outputs}, {*second.inputs, *second.outputs}
     slots = {item.slot for item in mine if item.slot is not None}
     return bool(mine & theirs) or any(item.slot in slots for item in theirs if item.slot is not None)
 
 
-def _task_of_pair(first: BoundSubtask, second: BoundSubtask) -> Task:
+def _pair_task(first: BoundSubtask, second: BoundSubtask) -> Task:
     graph = TaskGraph(nodes=(first, second))
     names = (first.instance_id, second.instance_id)
     return Task(

@@ -40,30 +40,30 @@ class ReplaySettings(Record):
     """Settings of replay."""
 
     orders: int = Field(default=2, ge=1)
-    """Successful orders performed, where a task has so many."""
+    """Successful orders performed, if a task has that many."""
     components: bool = True
     """Whether every distinct component is performed before the instructions of its tasks are judged: in one
-    order, and in `orders` of them where two of its subtasks share an application."""
+    order, or in `orders` of them if two of its subtasks share an application."""
     pairs: bool = False
     """Whether verification also performs pairs of subtasks that may disturb each other, in both orders."""
     actions: int = Field(default=0, ge=0)
-    """After how many recorded actions of a run no further replay of components is begun, with eight for each
-    application that is opened; 0 means as many as it takes. They are counted and not timed, so a slow machine
-    makes much the same dataset. If they do not suffice for all components, those of most tasks are performed
-    first. Tasks whose components have not been performed by then are kept and marked as not covered."""
+    """Recorded actions of a run after which no further replay of components is started, with eight added for
+    each application opened; 0 means no limit. They are counted and not timed, so a slow machine makes much
+    the same dataset. If they do not suffice for all components, those of most tasks are performed first.
+    Tasks whose components have not been performed by then are kept and marked as not covered."""
     rounds: int = Field(default=3, ge=1)
-    """How often tasks are composed and their components performed, at most: after the first time, in place of
-    tasks that replays rejected."""
+    """How often, at most, tasks are composed and their components performed: after the first round, to
+    replace tasks that replays rejected."""
     covered_only: bool = False
     """Whether tasks that are not covered when the actions are used up wait instead of being kept: they have
-    no instruction yet, no export takes them, and a later run goes on with them."""
+    no instruction yet, no export takes them, and a later run continues with them."""
     slip_share: float = Field(default=0.0, ge=0, le=1)
     """Share of the replays in which the player makes one harmless mistake, notices it and takes it back. Its
-    steps are marked; an order that fails with a slip is performed again without."""
+    steps are marked; an order that fails with a slip is performed again without it."""
 
 
-_STARTS = 2
-"""How often an order is begun when the environment fails in a way that another try may not meet."""
+_MOST_STARTS = 2
+"""How often an order is started when the environment fails in a way that another try may avoid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class _Performance:
     steps: list[TrajectoryStep] = field(default_factory=list)
     nodes: list[ReplayedSubtask] = field(default_factory=list)
     completions: list[Completion] = field(default_factory=list)
-    ended: Evidence | None = None
+    final: Evidence | None = None
     termination: Termination = "finished"
     failing: str = ""
     message: str = ""
@@ -92,7 +92,7 @@ class _Performance:
 
     @property
     def invalid(self) -> bool:
-        """Whether it says nothing about the task: its start lacked something, or the environment failed."""
+        """Whether it says nothing about the task: the start lacked something, or the environment failed."""
         return self.termination in ("invalid_start", "environment_error")
 
 
@@ -108,19 +108,19 @@ class Replayer:
     settings: ReplaySettings
     provenance: Provenance
     _account: SideEffectAccount = field(init=False)
-    _shown: dict[str, frozenset[str]] = field(default_factory=dict)
+    _shown_by_task: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._account = SideEffectAccount(self.verified)
 
     def shows(self, task: Task) -> frozenset[str]:
         """The components, and their closed connected parts, that replays cover if all orders work."""
-        if task.task_id not in self._shown:
+        if task.task_id not in self._shown_by_task:
             count = self.settings.orders if repeats_application(task) else 1
-            self._shown[task.task_id] = self._shown_by(task, spread_orders(task, count))
-        return self._shown[task.task_id]
+            self._shown_by_task[task.task_id] = self._keys_shown(task, spread_orders(task, count))
+        return self._shown_by_task[task.task_id]
 
-    def _shown_by(self, task: Task, orders: Sequence[Sequence[str]]) -> frozenset[str]:
+    def _keys_shown(self, task: Task, orders: Sequence[Sequence[str]]) -> frozenset[str]:
         functions = {
             node.subtask_id: self.verified[node.subtask_id].function.function_id
             for node in task.graph.nodes
@@ -140,7 +140,7 @@ class Replayer:
         results = [await self._replay(task, number, order) for number, order in enumerate(chosen)]
         if len(results) > 1 and all(replay.success for replay, _ in results):
             last, recording = results[-1]
-            shown = tuple(sorted(self._shown_by(task, chosen)))
+            shown = tuple(sorted(self._keys_shown(task, chosen)))
             results[-1] = last.model_copy(update={"components": shown}), recording
         rejection = None
         if not any(replay.success for replay, _ in results):
@@ -171,7 +171,7 @@ class Replayer:
         simulated = False
         replay_id = f"{task.task_id}({number})"
         slips = self._slips(replay_id)
-        for _ in range(_STARTS + (slips is not None)):
+        for _ in range(_MOST_STARTS + (slips is not None)):
             performance = _Performance()
             async with self.environments.lease(platform, opened) as environment:
                 simulated = environment.simulated
@@ -185,20 +185,20 @@ class Replayer:
             if not may_help:
                 break
         invalid = performance.invalid
-        beyond, lost, account = None, None, self._account
-        if not invalid and (ended := performance.ended) is not None:
-            beyond = await asyncio.to_thread(account.of, ordered, performance.initial, ended)
-            lost = await asyncio.to_thread(account.lost, performance.completions, ended, self.sandbox)
-        marked = self.provenance.model_copy(update={"stage": STAGE})
+        side_effects, lost, account = None, None, self._account
+        if not invalid and (final := performance.final) is not None:
+            side_effects = await asyncio.to_thread(account.of, ordered, performance.initial, final)
+            lost = await asyncio.to_thread(account.lost, performance.completions, final, self.sandbox)
+        provenance = self.provenance.model_copy(update={"stage": STAGE})
         replay = Replay(
             replay_id=replay_id,
             task_id=task.task_id,
             order=tuple(order),
-            components=tuple(sorted(self._shown_by(task, (order,)))),
+            components=tuple(sorted(self._keys_shown(task, (order,)))),
             success=not performance.failing and not invalid,
             invalid=invalid,
-            side_effects=beyond,
-            clean=None if beyond is None else not beyond.total,
+            side_effects=side_effects,
+            clean=None if side_effects is None else not side_effects.total,
             held=None if lost is None else not lost,
             lost=lost or (),
             failing_instance=performance.failing,
@@ -206,7 +206,7 @@ class Replayer:
             subtasks=tuple(performance.nodes),
             trajectory_id=replay_id,
             seconds=round(perf_counter() - started, 3),
-            provenance=marked,
+            provenance=provenance,
         )
         recording = Trajectory(
             trajectory_id=replay_id,
@@ -222,12 +222,12 @@ class Replayer:
             termination=performance.termination,
             message=performance.message,
             attempt=number,
-            provenance=marked,
+            provenance=provenance,
         )
         return replay, recording
 
     def _slips(self, replay_id: str) -> Random | None:
-        """Where the player slips in this replay; None if it does not, which is the same in every run."""
+        """Where the player slips in this replay, the same in every run; None if it does not."""
         random = Random(f"{self.provenance.seed} {replay_id}")
         return random if random.random() < self.settings.slip_share else None
 
@@ -238,7 +238,7 @@ class Replayer:
         performance: _Performance,
         slips: Random | None = None,
     ) -> None:
-        """Perform the nodes one after the other until one fails; what happens is noted in `performance`."""
+        """Perform the nodes one after another until one fails, recording the outcome in `performance`."""
         names = dict.fromkeys(node.application for node in ordered)
         node = ordered[0]
         applications = applications_in(self.applications, node.world)
@@ -248,15 +248,15 @@ class Replayer:
             )
             performance.initial = evidence = await environment.evidence()
             opened = [self.applications[name] for name in names]
-            lacking = missing_at_start(
+            missing = missing_at_start(
                 first_needs(ordered), evidence, fixtures_laid(opened, made_files(ordered))
             )
-            if lacking:
-                performance.termination, performance.message = "invalid_start", "; ".join(lacking)
+            if missing:
+                performance.termination, performance.message = "invalid_start", "; ".join(missing)
                 return
             used: set[str] = set()
             for node in ordered:
-                going = await go_to_starting_place(
+                recording = await go_to_starting_place(
                     environment,
                     node.application,
                     self.applications[node.application].title,
@@ -265,28 +265,27 @@ class Replayer:
                     history=performance.steps,
                 )
                 used.add(node.application)
-                performance.steps += going.steps
-                before = going.steps[-1].evidence if going.steps else evidence
-                recording = going
-                if going.termination == "finished":
+                performance.steps += recording.steps
+                before = recording.steps[-1].evidence if recording.steps else evidence
+                if recording.termination == "finished":
                     recording = await perform_again(
                         environment,
                         self._trajectory(node),
-                        going.observation,
+                        recording.observation,
                         history=performance.steps,
                         slips=None if any(step.slip for step in performance.steps) else slips,
                     )
                     performance.steps += recording.steps
                 observation = recording.observation
-                performance.ended = evidence = await environment.evidence()
-                if not await self._note(node, recording, before, evidence, performance):
+                performance.final = evidence = await environment.evidence()
+                if not await self._record_outcome(node, recording, before, evidence, performance):
                     return
         except EnvironmentFailureError as error:
             performance.termination, performance.failure = "environment_error", error
             performance.failing = node.instance_id
             performance.message = f"{type(error).__name__}: {error}"
 
-    async def _note(
+    async def _record_outcome(
         self,
         node: BoundSubtask,
         recording: Recording,
@@ -294,19 +293,19 @@ class Replayer:
         after: Evidence,
         performance: _Performance,
     ) -> bool:
-        """Judge `node` on the evidence since it began, and note the outcome; whether it succeeded."""
+        """Judge `node` on the evidence since it began, record the outcome, and return whether it passed."""
         if recording.termination == "finished":
-            seen = since(after, before.step, len(before.inputs))
+            evidence = since(after, before.step, len(before.inputs))
             evaluation = await asyncio.to_thread(
                 self.sandbox.evaluate,
                 self.verified[node.subtask_id].function.source,
                 node.parameters,
-                seen,
+                evidence,
                 before,
             )
             success, message = evaluation.passed, evaluation.said
             if success:
-                performance.completions.append(Completion(node, before, seen))
+                performance.completions.append(Completion(node, before, evidence))
         else:
             success, message = False, f"{recording.termination}: {recording.message}"
             performance.termination, performance.failure = recording.termination, recording.failure
@@ -336,7 +335,7 @@ class Replayer:
 
 
 def spread_orders(task: Task, count: int) -> list[tuple[str, ...]]:
-    """Up to `count` successful orders, the first and those furthest from it in the list."""
+    """Up to `count` successful orders: the first one and those furthest from it in the list."""
     orders = list(task.successful_orders) or [tuple(node.instance_id for node in task.graph.nodes)]
     if count == 1 or len(orders) == 1:
         return orders[:1]

@@ -1,6 +1,6 @@
-"""Performing an instance from trajectories of others: what two of them share, with its values put in.
+"""An instance performed from trajectories of others: what two of them share, with its values filled in.
 
-Turning the wheel, and clicking a field before typing in it, may be in one of them only; where they differ
+Turning the wheel, and clicking a field before typing in it, may occur in one of them only; if they differ
 otherwise, nothing is concluded. Whether the result works is for replay to show.
 """
 
@@ -22,15 +22,15 @@ from taskloom.taskgraph.records.subtask import BoundSubtask, with_path_parts
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 _SHORTEST_CONSTANT = 3
-"""Fewest characters of a value that is taken for a parameter's although both trajectories have it alike."""
+"""Fewest characters of a value taken for a parameter's although it is the same in both trajectories."""
 
 
 def performed_with(trajectories: Sequence[Trajectory], instance: BoundSubtask) -> Trajectory | None:
-    """The trajectory of `instance` that two of `trajectories` imply, or None where no two agree."""
+    """The trajectory of `instance` that two of `trajectories` imply; None if no two agree."""
     for one, other in combinations(trajectories, 2):
         if one.parameters == other.parameters:
             continue
-        steps = _generalised(one, other, instance.parameters)
+        steps = _generalise(one, other, instance.parameters)
         if steps is not None:
             return one.model_copy(
                 update={
@@ -45,21 +45,21 @@ def performed_with(trajectories: Sequence[Trajectory], instance: BoundSubtask) -
     return None
 
 
-def _generalised(
+def _generalise(
     one: Trajectory, other: Trajectory, parameters: Mapping[str, str]
 ) -> tuple[TrajectoryStep, ...] | None:
     filler = _Filler(one.parameters, other.parameters, parameters)
-    other_way = _Filler(other.parameters, one.parameters, parameters)
-    mine, theirs = carried_out(one), carried_out(other)
+    other_filler = _Filler(other.parameters, one.parameters, parameters)
+    first_steps, second_steps = carried_out(one), carried_out(other)
     steps: list[TrajectoryStep] = []
-    while mine or theirs:
-        step = filler.step(mine[0], theirs[0]) if mine and theirs else None
+    while first_steps or second_steps:
+        step = filler.step(first_steps[0], second_steps[0]) if first_steps and second_steps else None
         if step is not None:
-            del mine[0], theirs[0]
-        elif _prepares(mine) and not _prepares(theirs):
-            step = filler.alone(mine.pop(0))
-        elif _prepares(theirs) and not _prepares(mine):
-            step = other_way.alone(theirs.pop(0))
+            del first_steps[0], second_steps[0]
+        elif _prepares(first_steps) and not _prepares(second_steps):
+            step = filler.alone(first_steps.pop(0))
+        elif _prepares(second_steps) and not _prepares(first_steps):
+            step = other_filler.alone(second_steps.pop(0))
         if step is None:
             return None
         steps.append(step.model_copy(update={"step": len(steps) + 1}))
@@ -68,8 +68,7 @@ def _generalised(
 
 def _prepares(steps: Sequence[TrajectoryStep]) -> bool:
     """Whether the first of `steps` only prepares the next: it turns the wheel, or clicks a field in which the
-    next types. Where the field has the focus already, or the control is in view, it is not needed and does no
-    harm."""
+    next types. It is harmless where the field has the focus already, or the control is in view."""
     if len(steps) < 2:
         return False
     first, following = steps[0], steps[1].action
@@ -80,11 +79,11 @@ def _prepares(steps: Sequence[TrajectoryStep]) -> bool:
 
 
 def carried_out(trajectory: Trajectory) -> list[TrajectoryStep]:
-    """The steps that were carried out; waiting is done anew wherever it is needed."""
+    """The steps that were carried out; waiting is left out because it is repeated wherever needed."""
     return [step for step in trajectory.steps if not step.problem and not isinstance(step.action, WaitInput)]
 
 
-_PRESSED_AS_A_WHOLE = frozenset(
+_CLICKED_ANYWHERE = frozenset(
     {
         "Button",
         "CheckBox",
@@ -100,27 +99,27 @@ _PRESSED_AS_A_WHOLE = frozenset(
         "TreeItem",
     }
 )
-"""Types of controls where it makes no difference which part of them is clicked, as by who sees a picture."""
+"""Types of controls where it does not matter which part is clicked, as by an actor who sees a picture."""
 
 
 class _Filler:
     def __init__(self, one: Mapping[str, str], other: Mapping[str, str], new: Mapping[str, str]) -> None:
-        mine, theirs, wanted = (with_path_parts(values) for values in (one, other, new))
-        self._to_other = _pairs(mine, theirs)
-        self._to_new = _pairs(mine, wanted)
-        self._alike = {
-            value: wanted[name]
-            for name, value in mine.items()
-            if name in wanted and theirs.get(name) == value and len(value) >= _SHORTEST_CONSTANT
+        ours, theirs, new_values = (with_path_parts(values) for values in (one, other, new))
+        self._to_other = _replacements(ours, theirs)
+        self._to_new = _replacements(ours, new_values)
+        self._constants = {
+            value: new_values[name]
+            for name, value in ours.items()
+            if name in new_values and theirs.get(name) == value and len(value) >= _SHORTEST_CONSTANT
         }
 
     def text(self, first: str, second: str, *, keys: bool = False) -> str | None:
-        """What `first` is with the new values; None if the second example does not bear it out."""
+        """`first` with the new values; None if the second example contradicts that."""
         if first == second:
-            return _exchanged(first, self._alike, keys=keys)
-        if _exchanged(first, self._to_other, keys=keys) != second:
+            return _replace_values(first, self._constants, keys=keys)
+        if _replace_values(first, self._to_other, keys=keys) != second:
             return None
-        return _exchanged(first, self._to_new, keys=keys)
+        return _replace_values(first, self._to_new, keys=keys)
 
     def step(self, first: TrajectoryStep, second: TrajectoryStep) -> TrajectoryStep | None:
         ours, theirs = first.action.model_dump(), second.action.model_dump()
@@ -128,20 +127,20 @@ class _Filler:
             return None
         keys = self.text(str(ours.get("keys", "")), str(theirs.get("keys", "")), keys=True)
         ignored = {"keys", "control_label", "control_text", "point", "points", "end_label"}
-        if first.target is not None and first.target.control_type in _PRESSED_AS_A_WHOLE:
+        if first.target is not None and first.target.control_type in _CLICKED_ANYWHERE:
             ignored.add("position")
         if keys is None or any(ours[name] != theirs[name] for name in ours if name not in ignored):
             return None
         update: dict[str, object] = {
-            "thought": _exchanged(first.thought, self._to_new, keys=False),
+            "thought": _replace_values(first.thought, self._to_new, keys=False),
             "observation_controls": tuple(map(self._place_of_keys, first.observation_controls)),
         }
         for name in ("target", "end_target"):
-            query, beside = getattr(first, name), getattr(second, name)
-            if (query is None) != (beside is None):
+            query, other = getattr(first, name), getattr(second, name)
+            if (query is None) != (other is None):
                 return None
             if query is not None:
-                update[name] = self._query(query, beside)
+                update[name] = self._query(query, other)
                 if update[name] is None:
                     return None
         if "keys" in ours:
@@ -149,18 +148,18 @@ class _Filler:
         return first.model_copy(update=update)
 
     def alone(self, step: TrajectoryStep) -> TrajectoryStep | None:
-        """A step that the second example lacks; None if what it acts on is named by a value."""
+        """A step that the second example lacks; None if its control is named by a value."""
         query = step.target
-        named = (query.text, query.parent_text, query.row or "", query.section or "") if query else ()
-        if any(_exchanged(text, self._to_other, keys=False) != text for text in named):
+        names = (query.text, query.parent_text, query.row or "", query.section or "") if query else ()
+        if any(_replace_values(text, self._to_other, keys=False) != text for text in names):
             return None
         return self.step(step, step)
 
     def _query(self, first: ControlQuery, second: ControlQuery) -> ControlQuery | None:
-        """The control to look for; a place that differs beyond the values is no part of its description.
+        """The control to look for; a place that differs beyond the values is not part of its description.
 
-        Where its text is a value, and its row is not, two records had the same row: its name, such as the
-        number that the next record gets, says nothing of a third.
+        If its text is a value and its row is not, two records had the same row: the row's name, such as the
+        number of the next record, says nothing about a third.
         """
         text = self.text(first.text, second.text)
         row = self._place(first.row, second.row)
@@ -181,21 +180,21 @@ class _Filler:
     def _place_of_keys(self, control: Control) -> Control:
         if not marks_a_place(control):
             return control
-        return control.model_copy(update={"text": _exchanged(control.text, self._to_new, keys=False)})
+        return control.model_copy(update={"text": _replace_values(control.text, self._to_new, keys=False)})
 
     def _place(self, first: str | None, second: str | None) -> str | None:
         return None if first is None or second is None else self.text(first, second)
 
 
-def _pairs(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
-    """Which value takes the place of which; whole values count before parts of others."""
+def _replacements(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
+    """The new value for each old one; whole values take precedence over parts of others."""
     return {value: after[name] for name, value in before.items() if value and name in after}
 
 
-def _exchanged(text: str, pairs: Mapping[str, str], *, keys: bool) -> str:
+def _replace_values(text: str, pairs: Mapping[str, str], *, keys: bool) -> str:
     if not text or not pairs:
         return text
-    written = {escape_keys(old): escape_keys(new) for old, new in pairs.items()} if keys else pairs
-    pattern = "|".join(re.escape(old) for old in sorted(written, key=len, reverse=True))
+    replacements = {escape_keys(old): escape_keys(new) for old, new in pairs.items()} if keys else pairs
+    pattern = "|".join(re.escape(old) for old in sorted(replacements, key=len, reverse=True))
     before, after = (r"(?<![A-Za-z0-9_])", r"(?![A-Za-z0-9_])") if not keys else ("", "")
-    return re.sub(f"{before}(?:{pattern}){after}", lambda match: written[match.group()], text)
+    return re.sub(f"{before}(?:{pattern}){after}", lambda match: replacements[match.group()], text)

@@ -1,4 +1,4 @@
-"""Performing a recorded trajectory again, each action grounded on the live controls (method section 8)."""
+"""Performing a recorded trajectory again, each action grounded in the live controls (method section 8)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -24,10 +24,10 @@ async def perform_again(
     history: Sequence[TrajectoryStep] = (),
     slips: Random | None = None,
 ) -> Recording:
-    """Do the steps of `trajectory` from `observation` on, without a reset; steps are numbered on from
+    """Perform the steps of `trajectory` from `observation`, without a reset; steps are numbered on from
     `history`.
 
-    `slips` chooses where the player makes a harmless mistake and takes it back; by default it makes none.
+    `slips` chooses where the player makes a harmless mistake and takes it back; without it there is none.
     """
     recorded = RecordedAgent(trajectory)
     agent: Agent = recorded
@@ -44,7 +44,7 @@ async def perform_again(
 
 
 MOST_SLIP_STEPS = 4
-"""Steps that a slip and taking it back add at most."""
+"""Most steps that a slip and its recovery add."""
 _FIELD = "Edit"
 _MENU = "MenuItem"
 _MENU_BAR = "MenuBar"
@@ -54,17 +54,17 @@ class Player(Agent, Protocol):
     """An agent that knows what it will do next."""
 
     def upcoming(self, observation: Observation) -> tuple[Action, Control] | None:
-        """The next action and its control, if it has one that is there."""
+        """The next action and its control, if it has one that is on the screen."""
         ...
 
 
 class _Slip(NamedTuple):
     wrong: Control
     right: Control
-    seen: Observation
-    """The screen before it."""
+    screen: Observation
+    """The screen before the slip."""
     state: Evidence
-    """The state before it."""
+    """The state before the slip."""
 
     @property
     def is_in_field(self) -> bool:
@@ -73,32 +73,32 @@ class _Slip(NamedTuple):
 
 @dataclass(slots=True)
 class SlippingAgent:
-    """Lets `player` play, and slips once where that can do no harm; without such a place it makes no slip."""
+    """Lets `player` play, and makes one slip where that can do no harm; none if there is no such place."""
 
     player: Player
     random: Random
     start: Evidence
-    """State before the first step."""
+    """The state before the first step."""
     _slip: _Slip | None = None
     _phase: Literal["slipped", "closing", "closing again", "over"] = "slipped"
 
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
     ) -> Decision:
-        """The player's decision, or a slip, or what takes it back."""
+        """The player's decision, or a slip, or a step that takes it back."""
         slip = self._slip
         state = history[-1].evidence if history else self.start
         if slip is None:
-            made = self._make_slip(observation, state)
-            return made or await self.player.decide(instruction, observation, history)
+            decision = self._make_slip(observation, state)
+            return decision or await self.player.decide(instruction, observation, history)
         if self._phase == "over":
             return await self.player.decide(instruction, observation, history)
         harm = _harm(slip.state, state) or (history[-1].problem if history else "")
         if harm:
-            return _given_up(f"a slip was not harmless: {harm}")
+            return _give_up(f"a slip was not harmless: {harm}")
         nothing_opened = self._phase == "slipped" and slip.is_in_field
         is_closed = nothing_opened or self._phase != "slipped"
-        if not (is_closed and _same_screen(slip.seen, observation)):
+        if not (is_closed and _same_screen(slip.screen, observation)):
             return self._close(slip, observation)
         self._phase = "over"
         if nothing_opened:
@@ -106,7 +106,7 @@ class SlippingAgent:
         return await self.player.decide(instruction, observation, history)
 
     def _make_slip(self, observation: Observation, state: Evidence) -> Decision | None:
-        """A click on a neighbour of the control that comes next; None without one, or by luck."""
+        """A click on a neighbour of the next action's control; None if there is none, or by chance."""
         upcoming = self.player.upcoming(observation)
         if upcoming is None or self.random.random() < 0.5:
             return None
@@ -128,7 +128,7 @@ class SlippingAgent:
     ) -> Decision:
         upcoming = self.player.upcoming(observation)
         if upcoming is None:
-            return _given_up("a slip could not be taken back: the right field is gone")
+            return _give_up("a slip could not be taken back: the right field is gone")
         action, right = upcoming
         thought = (
             f"That was the wrong place: {_name(slip.wrong)} has the focus now, but I need"
@@ -140,7 +140,7 @@ class SlippingAgent:
         return _recovery(thought, ClickInput(control_label=right.label))
 
     def _close(self, slip: _Slip, observation: Observation) -> Decision:
-        """Close what the slip opened: with Escape, and if that did not do, by the control that opened it."""
+        """Close what the slip opened: with Escape, and if that fails, with the control that opened it."""
         wrong = _name(slip.wrong)
         if self._phase == "slipped":
             self._phase = "closing"
@@ -151,7 +151,7 @@ class SlippingAgent:
             return _recovery(thought, KeyboardInput(keys="{ESC}"))
         again = next((item for item in observation.controls if _key(item) == _key(slip.wrong)), None)
         if self._phase == "closing again" or again is None:
-            return _given_up(f"a slip could not be taken back: {wrong} stays open")
+            return _give_up(f"a slip could not be taken back: {wrong} stays open")
         self._phase = "closing again"
         thought = f"{wrong[:1].upper()}{wrong[1:]} is still open, so I click it once more to close it."
         return _recovery(thought, ClickInput(control_label=again.label))
@@ -161,7 +161,7 @@ def _recovery(thought: str, action: Action) -> Decision:
     return Decision(status="continue", thought=thought, action=action, slip="recovery")
 
 
-def _given_up(message: str) -> Decision:
+def _give_up(message: str) -> Decision:
     return Decision(status="give_up", message=message)
 
 
@@ -177,7 +177,7 @@ def _is_plain(action: Action) -> bool:
 
 
 def _neighbour(right: Control, controls: Sequence[Control]) -> Control | None:
-    """The nearest field, or menu of the bar, to take for the right one; a click on it cannot harm."""
+    """The nearest other field, or menu of the bar, to mistake for `right`; clicking it is harmless."""
     in_bar = right.control_type == _MENU and right.parent_type == _MENU_BAR
     if not in_bar and right.control_type != _FIELD:
         return None
@@ -201,7 +201,7 @@ def _key(control: Control) -> tuple[str, str, str, str]:
 
 
 def _same_screen(before: Observation, after: Observation) -> bool:
-    """Whether the same controls are there with the same contents; who has the focus does not count."""
+    """Whether the same controls are there with the same contents; the focus does not count."""
 
     def shown(observation: Observation) -> Counter[tuple[object, ...]]:
         return Counter(

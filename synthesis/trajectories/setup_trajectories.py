@@ -1,6 +1,6 @@
 """Bringing an environment into the state a subtask starts from, when a reset does not provide its inputs.
 
-Another subtask that makes them is performed first, from its verified trajectory.
+Other subtasks that make them are performed first, from their verified trajectories.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ class SetupTrajectory:
     """What is performed before a subtask."""
 
     performed: tuple[tuple[BoundSubtask, Trajectory], ...] = ()
-    """Verified instances with their trajectories, in order."""
+    """Verified instances with their trajectories, in order of performance."""
 
     @property
     def applications(self) -> tuple[str, ...]:
@@ -36,24 +36,24 @@ class SetupTrajectory:
 
 
 def made_files(instances: Sequence[BoundSubtask]) -> frozenset[str]:
-    """Paths that `instances` write without reading them before: a run starts without these fixtures."""
-    made: set[str] = set()
+    """Paths that `instances` write without reading them first: a run starts without these fixtures."""
+    paths: set[str] = set()
     for instance in instances:
         read = {item.value for item in instance.inputs if item.kind is ResourceKind.FILE}
-        made |= {item.value for item in instance.outputs if item.kind is ResourceKind.FILE} - read
-    return frozenset(made)
+        paths |= {item.value for item in instance.outputs if item.kind is ResourceKind.FILE} - read
+    return frozenset(paths)
 
 
 def fixtures_laid(applications: Iterable[Application], without: Collection[str] = ()) -> dict[str, str]:
-    """Hashes of the text files that a reset writes, by path; those in `without` and below are not written."""
-    laid: dict[str, str] = {}
+    """Hashes of the text files that a reset writes, by path, except those in `without` and below them."""
+    hashes: dict[str, str] = {}
     for application in applications:
         for fixture in application.fixtures:
             if fixture.content and not is_left_out(fixture.value, without):
                 content = content_of(fixture.content, application)
                 if _is_text(content):
-                    laid[fixture.value] = hashlib.sha256(content).hexdigest()
-    return laid
+                    hashes[fixture.value] = hashlib.sha256(content).hexdigest()
+    return hashes
 
 
 def _is_text(content: bytes) -> bool:
@@ -64,8 +64,7 @@ def _is_text(content: bytes) -> bool:
 
 
 class PreparedEnvironment:
-    """An environment whose reset also performs a setup trajectory, and whose evidence holds no trace of
-    having done so.
+    """An environment whose reset also performs a setup trajectory, of which its evidence holds no trace.
 
     Satisfies `taskloom.environments.environment.Environment`. Steps and inputs are counted from the end of
     the setup trajectory.
@@ -81,8 +80,8 @@ class PreparedEnvironment:
     ) -> None:
         """Perform `setup` after each reset; `applications` are those it needs.
 
-        Afterwards the subtask's application is led to its first page, unless `first_page` is off because the
-        subtask reads what the setup trajectory left open.
+        Afterwards the subtask's application is taken to its first page, unless `first_page` is off because
+        the subtask reads what the setup trajectory left open.
         """
         self.platform = environment.platform
         self.simulated = environment.simulated
@@ -164,7 +163,7 @@ class PreparedEnvironment:
 
 
 def since(evidence: Evidence, steps: int, inputs: int) -> Evidence:
-    """The same state, with steps and inputs counted anew after the first so many."""
+    """The same state, without the first `steps` and `inputs`, and with those that follow counted anew."""
     if not steps and not inputs:
         return evidence
     kept = tuple(event.model_copy(update={"step": event.step - steps}) for event in evidence.inputs[inputs:])
@@ -172,11 +171,11 @@ def since(evidence: Evidence, steps: int, inputs: int) -> Evidence:
 
 
 def first_needs(nodes: Sequence[BoundSubtask]) -> list[Resource]:
-    """What must exist at the start: everything that some of `nodes` read and no other one provides."""
-    made = [output for node in nodes for output in node.outputs]
+    """What must exist at the start: everything that some of `nodes` read and none of them provides."""
+    provided = [output for node in nodes for output in node.outputs]
     return [
         needed
         for node in nodes
         for needed in node.inputs
-        if not any(provides(output, needed) for output in made)
+        if not any(provides(output, needed) for output in provided)
     ]

@@ -49,19 +49,19 @@ from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 STAGE = "trajectories"
-_STARTS = 2
-"""How often a performance is begun when the environment fails in a way that another try may not meet."""
-_TOLD_IN_VAIN = 3
-"""After how many equal actions without effect the actor is told so."""
-_MOST_IN_VAIN = 5
-"""After how many the attempt ends."""
-_PICTURES = frozenset({"Canvas", "Video"})
-"""Types of controls whose content no list tells."""
-_PRESSED = frozenset({"Button", "Hyperlink", "MenuItem", "TabItem"})
-"""Types of controls of which nothing is known without a name."""
+_MOST_STARTS = 2
+"""How often a performance is started when the environment fails in a way that another try may avoid."""
+_REPEATS_BEFORE_WARNING = 3
+"""Number of equal actions without effect after which the actor is warned."""
+_MOST_REPEATS = 5
+"""Number of such actions after which the attempt ends."""
+_GRAPHICAL = frozenset({"Canvas", "Video"})
+"""Types of controls whose content no list describes."""
+_NAMED_BY_TEXT = frozenset({"Button", "Hyperlink", "MenuItem", "TabItem"})
+"""Types of controls that say nothing without a name."""
 
 Picture = Callable[[Observation], Screenshot]
-"""Makes the picture that the model sees of a screen."""
+"""Makes the picture of a screen that the model sees."""
 
 
 def plain_picture(observation: Observation) -> Screenshot:
@@ -83,27 +83,27 @@ class TrajectorySettings(Record):
     """How the actor says where: by `labels` of controls, or also by points in `pixels`, `fractions` or
     `thousandths`."""
     actor: Literal["reply", "computer_tool"] = "reply"
-    """How the actor is asked: for one action as JSON per step, with the list of controls; or through its
-    provider's own `computer` tool (OpenAI, Anthropic), which sees the screen alone."""
+    """How the actor is called: for one action as JSON per step, with the list of controls; or through its
+    provider's own `computer` tool (OpenAI, Anthropic), which sees only the screen."""
     pictures: Literal["needed", "always"] = "needed"
-    """When the actor sees the screen beside the list of controls: `needed` at its first step and where the
-    list does not tell what happened or what is there. With the computer tool always."""
+    """When the actor sees the screen in addition to the list of controls: `needed` at its first step and
+    where the list does not show what happened or what is there. The computer tool always sees it."""
     safety_checks: SafetyPolicy = "refuse"
-    """With the computer tool: what becomes of actions that the provider has doubts about. `acknowledge`
+    """With the computer tool: what happens to actions that the provider flags as unsafe. `acknowledge`
     carries them out."""
     another_way: bool = True
-    """Whether the second performance of a subtask is asked to go another way, so that functions meet two
+    """Whether the second performance of a subtask is asked to take another route, so that functions meet two
     routes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """What an actor is told of one performance before it begins, however it is asked."""
+    """What an actor of any kind is told about one performance before it begins."""
 
     item_id: str
-    """Id of what is performed, for the accounts of model calls."""
+    """Id of what is performed, to account for model calls."""
     application: Application
-    """Where; of a whole task, one record with the manuals of all applications."""
+    """The application; for a whole task, one record with the manuals of all applications."""
     step_limit: int
     attempt: int = 0
     feedback: tuple[str, ...] = ()
@@ -111,10 +111,10 @@ class Briefing:
 
 @dataclass(slots=True)
 class ModelAgent:
-    """An agent whose every decision is asked of the actor model.
+    """An agent that asks the actor model for every decision.
 
-    Told once, and asked again, when it wants to finish while a dialog, menu or question is open that was not
-    at the start.
+    If the model wants to finish while a dialog, menu or question is open that was not open at the start, it
+    is told so and asked again, once.
     """
 
     models: Models
@@ -122,7 +122,7 @@ class ModelAgent:
     picture: Picture = plain_picture
     coordinates: Coordinates = "labels"
     sparing: bool = False
-    """Whether it sees the screen only where the list of controls does not tell."""
+    """Whether it sees the screen only where the list of controls is not enough."""
     another_way: bool = False
     _end: EndCheck = field(default_factory=EndCheck)
 
@@ -135,9 +135,9 @@ class ModelAgent:
             AgentError: the model refused or gave no usable reply.
             ModelClientError: calls cannot go on at all.
         """
-        repeated = repeated_in_vain(history)
-        if repeated >= _MOST_IN_VAIN:
-            return Decision(status="give_up", message=in_vain(history, repeated))
+        repeated = ineffective_repeats(history)
+        if repeated >= _MOST_REPEATS:
+            return Decision(status="give_up", message=describe_repeats(history, repeated))
         reply = await self._ask(instruction, observation, history)
         if reply.status == "FINISH" and self._end.objects(instruction, observation.controls, history):
             reply = await self._ask(instruction, observation, history)
@@ -146,20 +146,20 @@ class ModelAgent:
     async def _ask(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
     ) -> ActorReply:
-        told = self.briefing
-        repeated = repeated_in_vain(history)
+        briefing = self.briefing
+        repeated = ineffective_repeats(history)
         shown = not self.sparing or self._end.objections or must_be_seen(observation.controls, history)
-        loops = (in_vain(history, repeated),) if repeated >= _TOLD_IN_VAIN else ()
+        loops = (describe_repeats(history, repeated),) if repeated >= _REPEATS_BEFORE_WARNING else ()
         question = ActorInput(
-            application=told.application.name,
-            title=told.application.title,
-            manual=told.application.manual,
+            application=briefing.application.name,
+            title=briefing.application.title,
+            manual=briefing.application.manual,
             instruction=instruction,
-            feedback=told.feedback,
+            feedback=briefing.feedback,
             remarks=(*self._end.objections, *loops),
             another_way=self.another_way,
             history=tuple(in_history(step) for step in history),
-            steps_left=max(0, told.step_limit - len(history)),
+            steps_left=max(0, briefing.step_limit - len(history)),
             window_title=observation.window_title,
             controls=observation.controls,
             coordinates=self.coordinates,
@@ -168,25 +168,27 @@ class ModelAgent:
             sparing=self.sparing,
         )
         try:
-            return await self.models.ask(question, stage=STAGE, item_id=told.item_id, attempt=told.attempt)
+            return await self.models.ask(
+                question, stage=STAGE, item_id=briefing.item_id, attempt=briefing.attempt
+            )
         except CallFailedError as error:
             raise AgentError(str(error)) from error
 
     def _decision(self, reply: ActorReply, observation: Observation) -> Decision:
-        said = {"description": reply.observation, "thought": reply.thought}
+        fields = {"description": reply.observation, "thought": reply.thought}
         if reply.status == "FINISH":
-            return Decision(status="finish", **said)
+            return Decision(status="finish", **fields)
         if reply.status == "GIVE_UP":
-            return Decision(status="give_up", message=reply.message, **said)
+            return Decision(status="give_up", message=reply.message, **fields)
         named = next((item for item in observation.controls if item.label == reply.control_label), None)
         if named is not None and named.text and not reply.control_text.strip():
-            refused = (
+            message = (
                 f"The label {named.label} is {named.control_type} {named.text!r}; an action needs its text in"
                 " `control_text`, too. Nothing was done."
             )
-            return Decision(status="continue", message=refused, **said)
+            return Decision(status="continue", message=message, **fields)
         action = action_of_reply(reply, self.coordinates, observation.screen_size)
-        return Decision(status="continue", action=action, **said)
+        return Decision(status="continue", action=action, **fields)
 
 
 def actor(
@@ -197,7 +199,7 @@ def actor(
     *,
     another_way: bool = False,
 ) -> Agent:
-    """The agent that asks the actor model as `settings` want; only `reply` can be asked to go another way."""
+    """The agent that asks the actor model as `settings` say; only `reply` can be asked for another route."""
     if settings.actor == "computer_tool":
         return ComputerAgent(models, briefing, settings.safety_checks)
     sparing = settings.pictures == "needed" and settings.coordinates == "labels"
@@ -215,38 +217,38 @@ async def perform_subtask(
     attempt: int = 0,
     feedback: Sequence[str] = (),
     another_way: bool = False,
-    again: Trajectory | None = None,
+    original: Trajectory | None = None,
     picture: Picture = plain_picture,
     provenance: Provenance,
 ) -> Trajectory:
-    """One performance of `instance` in a fresh environment, after `setup`, by the actor or as in `again`.
+    """Perform `instance` once in a fresh environment, after `setup`, by the actor or as in `original`.
 
-    A trajectory comes back in any case; one whose environment failed, or did not start from what the subtask
-    reads, says so. Where another try could help, it was begun anew before, as often as the settings allow.
+    Always returns a trajectory; its termination says whether the environment failed or the start lacked what
+    the subtask reads. Where another try may help, the performance is started again.
 
     Raises:
         ModelClientError: calls cannot go on at all (budget, key, provider).
     """
     application = applications[instance.application]
-    before = setup or SetupTrajectory()
-    without = made_files([*(performed for performed, _ in before.performed), instance])
+    setup = setup or SetupTrajectory()
+    without = made_files([*(performed for performed, _ in setup.performed), instance])
     touched = {
-        item.value for performed, _ in before.performed for item in (*performed.outputs, *performed.consumed)
+        item.value for performed, _ in setup.performed for item in (*performed.outputs, *performed.consumed)
     }
-    opened = [application, *(applications[name] for name in before.applications)]
-    laid = fixtures_laid(opened, without | touched)
+    opened = [application, *(applications[name] for name in setup.applications)]
+    fixture_hashes = fixtures_laid(opened, without | touched)
     briefing = Briefing(instance.instance_id, application, settings.step_limit, attempt, tuple(feedback))
-    for _ in range(_STARTS):
+    for _ in range(_MOST_STARTS):
         failures: list[EnvironmentFailureError] = []
-        if again is not None:
-            agent: Agent = RecordedAgent(again)
+        if original is not None:
+            agent: Agent = RecordedAgent(original)
         else:
             agent = actor(models, briefing, settings, picture, another_way=another_way)
         async with environments.lease(platform_of(opened), [item.name for item in opened]) as environment:
             prepared: Environment = environment
-            if before.performed:
+            if setup.performed:
                 first_page = not needs_open_page(instance)
-                prepared = PreparedEnvironment(environment, before, opened[1:], first_page=first_page)
+                prepared = PreparedEnvironment(environment, setup, opened[1:], first_page=first_page)
             trajectory = await run_episode(
                 prepared,
                 agent,
@@ -254,7 +256,7 @@ async def perform_subtask(
                 applications=[application],
                 step_limit=settings.step_limit,
                 without=without,
-                check_start=lambda evidence: missing_at_start(instance.inputs, evidence, laid),
+                check_start=lambda evidence: missing_at_start(instance.inputs, evidence, fixture_hashes),
                 attempt=attempt,
                 provenance=provenance.model_copy(update={"stage": STAGE}),
                 on_failure=failures.append,
@@ -265,11 +267,11 @@ async def perform_subtask(
 
 
 def must_be_seen(controls: Sequence[Control], history: Sequence[TrajectoryStep]) -> bool:
-    """Whether the list of controls does not tell all that the actor needs to know.
+    """Whether the list of controls does not show all that the actor needs to know.
 
-    That is so at first, after a step that was refused or whose effect the list does not show, after waiting
-    and after moves of the pointer, and where something is drawn or has no name. What has no name was seen
-    when it came, and is not shown again while it stays where it is: a wait shows the screen.
+    That is so at the first step, after a step that was refused or whose effect the list does not show, after
+    waiting and pointer movements, and where a control is graphical or has no name. A nameless control was
+    seen when it appeared, and is not shown again while it stays in place: a wait shows the screen.
     """
     last = history[-1] if history else None
     nameless = {_place(item) for step in history for item in step.observation_controls if _is_nameless(item)}
@@ -277,55 +279,56 @@ def must_be_seen(controls: Sequence[Control], history: Sequence[TrajectoryStep])
         last is None
         or not isinstance(last.action, ClickInput | KeyboardInput)
         or last.change in ("", NOTHING_CHANGED, ONLY_THE_PICTURE)
-        or any(item.control_type in _PICTURES for item in controls)
+        or any(item.control_type in _GRAPHICAL for item in controls)
         or any(_is_nameless(item) and _place(item) not in nameless for item in controls)
     )
 
 
 def _is_nameless(control: Control) -> bool:
-    return control.control_type in _PRESSED and not (control.text or control.row)
+    return control.control_type in _NAMED_BY_TEXT and not (control.text or control.row)
 
 
 def _place(control: Control) -> tuple[str, Rectangle]:
     return control.control_type, control.rectangle
 
 
-def repeated_in_vain(history: Sequence[TrajectoryStep]) -> int:
-    """How many of the last steps were one and the same action on the same control, refused or without effect
-    on the screen.
+def ineffective_repeats(history: Sequence[TrajectoryStep]) -> int:
+    """How many of the last steps repeated the same action on the same control, refused or without effect on
+    the screen.
 
-    Waiting is no such action: a screen may change later.
+    Waiting does not count: a screen may change later.
     """
 
-    def is_vain(step: TrajectoryStep) -> bool:
+    def is_ineffective(step: TrajectoryStep) -> bool:
         without_effect = bool(step.problem) or step.change == NOTHING_CHANGED
-        return without_effect and not isinstance(step.action, WaitInput) and _what(step) == _what(history[-1])
+        is_repeated = _action_key(step) == _action_key(history[-1])
+        return without_effect and is_repeated and not isinstance(step.action, WaitInput)
 
-    return sum(1 for _ in takewhile(is_vain, reversed(history)))
+    return sum(1 for _ in takewhile(is_ineffective, reversed(history)))
 
 
-def in_vain(history: Sequence[TrajectoryStep], times: int) -> str:
-    """What is said about it, to the actor and to its next attempt."""
+def describe_repeats(history: Sequence[TrajectoryStep], times: int) -> str:
+    """The message about ineffective repeats, for the actor and for its next attempt."""
     last = history[-1]
     target = f" on {last.target.text!r}" if last.target is not None and last.target.text else ""
     result = last.problem or NOTHING_CHANGED
     return f"{last.action.operation}{target} was done {times} times with the same result: {result}"
 
 
-def _what(step: TrajectoryStep) -> tuple[Action, object, str]:
-    aimed = {"control_label": "", "end_label": "", "point": None, "points": ()}
+def _action_key(step: TrajectoryStep) -> tuple[Action, object, str]:
+    labels = {"control_label": "", "end_label": "", "point": None, "points": ()}
     if step.target is None:
-        aimed.pop("point")
-    known = {name: value for name, value in aimed.items() if name in type(step.action).model_fields}
-    return step.action.model_copy(update=known), step.target, step.problem
+        labels.pop("point")
+    update = {name: value for name, value in labels.items() if name in type(step.action).model_fields}
+    return step.action.model_copy(update=update), step.target, step.problem
 
 
 class ComputerAgent:
-    """Asks the actor model, and asks again, once, where it wants to finish while something is open that was
-    not at the start; satisfies `taskloom.environments.agent.Agent`."""
+    """Asks the actor model through its computer tool, and asks again, once, if it wants to finish while
+    something is open that was not open at the start; satisfies `taskloom.environments.agent.Agent`."""
 
     def __init__(self, models: Models, briefing: Briefing, safety: SafetyPolicy = "refuse") -> None:
-        """With what the actor is told of the performance."""
+        """An agent with what the actor is told about the performance."""
         self._models, self._briefing = models, briefing
         self._end = EndCheck()
         self._conversation = ComputerConversation(self._ask, safety, self._may_end)
@@ -333,7 +336,7 @@ class ComputerAgent:
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
     ) -> Decision:
-        """The next action of the model's calls, or of those that it makes when these are done.
+        """The next pending action, or the next one that the model asks for once none is pending.
 
         Raises:
             AgentError: the model refused or gave no usable reply.
@@ -347,18 +350,20 @@ class ComputerAgent:
     async def _ask(
         self, instruction: str, first: Screenshot, turns: tuple[ComputerTurn, ...]
     ) -> ComputerReply:
-        told = self._briefing
+        briefing = self._briefing
         question = ComputerActorInput(
-            application=told.application.name,
-            title=told.application.title,
-            manual=told.application.manual,
+            application=briefing.application.name,
+            title=briefing.application.title,
+            manual=briefing.application.manual,
             instruction=instruction,
-            feedback=(*told.feedback, *self._end.objections),
-            step_limit=told.step_limit,
+            feedback=(*briefing.feedback, *self._end.objections),
+            step_limit=briefing.step_limit,
             screenshot=first,
             computer=turns,
         )
         try:
-            return await self._models.ask(question, stage=STAGE, item_id=told.item_id, attempt=told.attempt)
+            return await self._models.ask(
+                question, stage=STAGE, item_id=briefing.item_id, attempt=briefing.attempt
+            )
         except CallFailedError as error:
             raise AgentError(str(error)) from error

@@ -1,5 +1,5 @@
 """A judge infers the dependencies from the instruction alone.
 
-validation     asks it, and has instructions written again
-calibration    spoils instructions, and counts what it notices
+validation     asks the judge, and has instructions rewritten
+calibration    spoils instructions, and counts what the judge notices
 """

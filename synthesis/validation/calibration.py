@@ -1,4 +1,4 @@
-"""What the judge of instructions notices: spoilt ones are put among the others, and its answers are kept."""
+"""How well the judge of instructions notices faults: some are spoilt, and its answers are kept."""
 
 import hashlib
 import re
@@ -19,11 +19,11 @@ from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task
 
 _FEWEST_TRIALS = 10
-"""Fewer spoilt instructions say nothing of a judge."""
+"""Fewer spoilt instructions say nothing about a judge."""
 
 
 def doubt_about(rates: JudgeReport | None, settings: ValidationSettings) -> str:
-    """Why a judge is not good enough to publish its instructions; empty if it is, or little is known."""
+    """Why a judge is not good enough to publish its instructions; empty if it is, or if little is known."""
     if rates is None or rates.hits.of < _FEWEST_TRIALS:
         return ""
     if (rates.hits.share or 0.0) < settings.minimum_hits:
@@ -49,10 +49,10 @@ async def try_judge(
     attempt: int,
     provenance: Provenance,
 ) -> JudgeTrial | None:
-    """Spoil the instruction of a validated task and have it judged; None where it cannot be spoilt.
+    """Spoil the instruction of a validated task and have it judged; None if it cannot be spoilt.
 
-    The judge is asked as for any other instruction, with the number `attempt` beyond those of the task's own
-    rounds. The check without a model is left out, so the trial is the judge's alone. Foreign deeds and values
+    The judge is asked as for any other instruction; `attempt` continues the numbers of the task's own rounds.
+    The check without a model is skipped, so the trial concerns the judge alone. Foreign subtasks and values
     are taken from `others`.
 
     Raises:
@@ -96,7 +96,7 @@ _CONJUNCTION = re.compile(r",? and (?:then |also )?|, then |; (?:then )?|, (?=[a
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _Clause:
     text: str
     sentence: int
 
@@ -104,62 +104,62 @@ class _Piece:
 def spoil(
     instruction: str, task: Task, kind: SpoilKind, others: Sequence[Task], random: Random
 ) -> str | None:
-    """The instruction with one fault, with values and subtasks of `others`; None if there is no place."""
-    # These are generators, of which only the one that is asked for runs.
-    ways: dict[SpoilKind, Iterator[str]] = {
-        "left_out": _left_out(instruction, task),
-        "exchanged": _exchanged(instruction, task),
-        "value_changed": _value_changed(instruction, task, others),
-        "foreign_deed": _foreign_deed(instruction, task, others, random),
-        "dependency_hidden": _dependency_hidden(instruction, task),
+    """The instruction with one fault, using values and subtasks of `others`; None if there is no place."""
+    # These are generators; only the one for `kind` runs.
+    methods: dict[SpoilKind, Iterator[str]] = {
+        "left_out": _leave_out(instruction, task),
+        "exchanged": _exchange(instruction, task),
+        "value_changed": _change_value(instruction, task, others),
+        "foreign_deed": _add_foreign_deed(instruction, task, others, random),
+        "dependency_hidden": _hide_dependency(instruction, task),
     }
-    found = [text for text in dict.fromkeys(ways[kind]) if text and text != instruction]
+    found = [text for text in dict.fromkeys(methods[kind]) if text and text != instruction]
     return random.choice(found) if found else None
 
 
-def _left_out(instruction: str, task: Task) -> Iterator[str]:
-    pieces = _pieces(instruction)
+def _leave_out(instruction: str, task: Task) -> Iterator[str]:
+    clauses = _clauses(instruction)
     for node in task.graph.nodes:
-        own, foreign = _private(task, node)
-        gone = [piece for piece in pieces if _holds(piece.text, own)]
-        if own and gone and not any(_holds(piece.text, foreign) for piece in gone):
-            yield _joined([piece for piece in pieces if piece not in gone])
+        own, foreign = _distinct_values(task, node)
+        removed = [clause for clause in clauses if _contains_any(clause.text, own)]
+        if own and removed and not any(_contains_any(clause.text, foreign) for clause in removed):
+            yield _join([clause for clause in clauses if clause not in removed])
 
 
-def _exchanged(instruction: str, task: Task) -> Iterator[str]:
+def _exchange(instruction: str, task: Task) -> Iterator[str]:
     pairs = (pair for pair in permutations(task.graph.nodes, 2) if pair[0].subtask_id < pair[1].subtask_id)
     for one, other in pairs:
-        for first, second in product(_private(task, one)[0], _private(task, other)[0]):
+        for first, second in product(_distinct_values(task, one)[0], _distinct_values(task, other)[0]):
             alike = ("/" in first) == ("/" in second) and first not in second and second not in first
-            told = first in instruction and second in instruction
-            if alike and told and not _says_the_same(one, first, other, second):
-                yield _swapped(instruction, first, second)
+            both_named = first in instruction and second in instruction
+            if alike and both_named and not _are_equivalent(one, first, other, second):
+                yield _swap(instruction, first, second)
 
 
-def _says_the_same(one: BoundSubtask, first: str, other: BoundSubtask, second: str) -> bool:
+def _are_equivalent(one: BoundSubtask, first: str, other: BoundSubtask, second: str) -> bool:
     """Whether the same is asked of both values, such as to attach them to one page or to move them into one
-    folder under their names, so that it does not matter which is named first."""
-    deeds = {(node.application, node.subtask_id.partition(".")[2].partition("_")[0]) for node in (one, other)}
+    folder under their names, so that their order does not matter."""
+    verbs = {(node.application, node.subtask_id.partition(".")[2].partition("_")[0]) for node in (one, other)}
     old, new = PurePosixPath(first).name, PurePosixPath(second).name
-    others = {second if value == first else value.replace(old, new) for value in one.parameters.values()}
-    alike = others == {*other.parameters.values()}
-    return (len(deeds) == 1 and alike) or _brings_about_the_same(one, first, other, second)
+    values = {second if value == first else value.replace(old, new) for value in one.parameters.values()}
+    same_parameters = values == {*other.parameters.values()}
+    return (len(verbs) == 1 and same_parameters) or _have_equal_effects(one, first, other, second)
 
 
-def _brings_about_the_same(one: BoundSubtask, first: str, other: BoundSubtask, second: str) -> bool:
-    """Whether both subtasks together still take and make the same when each does the other's value, where
-    what they take and make says all that they are told."""
+def _have_equal_effects(one: BoundSubtask, first: str, other: BoundSubtask, second: str) -> bool:
+    """Whether both subtasks together still use and make the same things when each does the other's value, if
+    these things contain all their parameters."""
     names = first.rpartition("/")[2], second.rpartition("/")[2]
-    touched = {(item.category, item.value) for node in (one, other) for item in (*node.inputs, *node.outputs)}
-    told = {*one.parameters.values(), *other.parameters.values()} <= {value for _, value in touched}
-    return all(names) and told and touched == {(kind, _swapped(value, *names)) for kind, value in touched}
+    used = {(item.category, item.value) for node in (one, other) for item in (*node.inputs, *node.outputs)}
+    complete = {*one.parameters.values(), *other.parameters.values()} <= {value for _, value in used}
+    return all(names) and complete and used == {(kind, _swap(value, *names)) for kind, value in used}
 
 
-def _swapped(text: str, one: str, other: str) -> str:
+def _swap(text: str, one: str, other: str) -> str:
     return text.replace(one, "\0").replace(other, one).replace("\0", other)
 
 
-def _value_changed(instruction: str, task: Task, others: Sequence[Task]) -> Iterator[str]:
+def _change_value(instruction: str, task: Task, others: Sequence[Task]) -> Iterator[str]:
     used = {value for node in task.graph.nodes for value in node.parameters.values()}
     foreign = [node.parameters for item in others for node in item.graph.nodes]
     for node in task.graph.nodes:
@@ -170,41 +170,42 @@ def _value_changed(instruction: str, task: Task, others: Sequence[Task]) -> Iter
                 yield re.sub(rf"(?<![\w/]){re.escape(value)}(?![\w/])", new.replace("\\", r"\\"), instruction)
 
 
-def _foreign_deed(instruction: str, task: Task, others: Sequence[Task], random: Random) -> Iterator[str]:
+def _add_foreign_deed(instruction: str, task: Task, others: Sequence[Task], random: Random) -> Iterator[str]:
     known = {node.subtask_id for node in task.graph.nodes}
     nodes = [node for item in others for node in item.graph.nodes if node.subtask_id not in known]
     if nodes:
         node = random.choice(nodes)
         sentences = _sentences(instruction)
-        for place in range(1, len(sentences) + 1):
-            yield " ".join([*sentences[:place], node.instruction, *sentences[place:]])
+        for index in range(1, len(sentences) + 1):
+            yield " ".join([*sentences[:index], node.instruction, *sentences[index:]])
 
 
-def _dependency_hidden(instruction: str, task: Task) -> Iterator[str]:
-    pieces = _pieces(instruction)
+def _hide_dependency(instruction: str, task: Task) -> Iterator[str]:
+    clauses = _clauses(instruction)
     nodes = {node.instance_id: node for node in task.graph.nodes}
     for edge in task.graph.edges:
-        own, foreign = _private(task, nodes[edge.consumer])
+        own, foreign = _distinct_values(task, nodes[edge.consumer])
         moved = [
-            piece
-            for piece in pieces
-            if _holds(piece.text, own)
-            and not _holds(piece.text, foreign)
-            and not (edge.resource.value and _holds(piece.text, [edge.resource.value]))
+            clause
+            for clause in clauses
+            if _contains_any(clause.text, own)
+            and not _contains_any(clause.text, foreign)
+            and not (edge.resource.value and _contains_any(clause.text, [edge.resource.value]))
         ]
-        before = [piece for piece in pieces if _holds(piece.text, _private(task, nodes[edge.producer])[0])]
-        if len(moved) == 1 and before and pieces.index(before[0]) < pieces.index(moved[0]):
-            yield _joined([_Piece(moved[0].text, -1), *(piece for piece in pieces if piece != moved[0])])
+        producer_values, _ = _distinct_values(task, nodes[edge.producer])
+        before = [clause for clause in clauses if _contains_any(clause.text, producer_values)]
+        if len(moved) == 1 and before and clauses.index(before[0]) < clauses.index(moved[0]):
+            yield _join([_Clause(moved[0].text, -1), *(clause for clause in clauses if clause != moved[0])])
 
 
-def _private(task: Task, node: BoundSubtask) -> tuple[list[str], list[str]]:
+def _distinct_values(task: Task, node: BoundSubtask) -> tuple[list[str], list[str]]:
     """Values that only this subtask has, and values that only others have."""
     own = set(node.parameters.values())
     others = {value for item in task.graph.nodes if item is not node for value in item.parameters.values()}
     return sorted(own - others), sorted(others - own)
 
 
-def _holds(text: str, values: Sequence[str]) -> bool:
+def _contains_any(text: str, values: Sequence[str]) -> bool:
     return any(re.search(rf"(?<![\w/]){re.escape(value)}(?![\w/])", text) for value in values)
 
 
@@ -212,23 +213,23 @@ def _sentences(text: str) -> list[str]:
     return [sentence for sentence in _SENTENCE_END.split(text) if sentence.strip()]
 
 
-def _pieces(text: str) -> list[_Piece]:
-    """The clauses of a text; conjunctions inside of quotations do not count."""
-    found = []
+def _clauses(text: str) -> list[_Clause]:
+    """The clauses of a text; conjunctions inside quotations do not count."""
+    clauses = []
     for number, sentence in enumerate(_sentences(text)):
-        covered = _QUOTATION.sub(lambda match: "x" * len(match.group()), sentence)
+        masked = _QUOTATION.sub(lambda match: "x" * len(match.group()), sentence)
         start = 0
-        for match in _CONJUNCTION.finditer(covered):
-            found.append(_Piece(sentence[start : match.start()], number))
+        for match in _CONJUNCTION.finditer(masked):
+            clauses.append(_Clause(sentence[start : match.start()], number))
             start = match.end()
-        found.append(_Piece(sentence[start:], number))
-    return [piece for piece in found if piece.text.strip(" .?!")]
+        clauses.append(_Clause(sentence[start:], number))
+    return [clause for clause in clauses if clause.text.strip(" .?!")]
 
 
-def _joined(pieces: Sequence[_Piece]) -> str:
-    """Clauses as sentences again: those that stood together stay together."""
+def _join(clauses: Sequence[_Clause]) -> str:
+    """Clauses as sentences again: clauses of one sentence stay together."""
     text = ""
-    for _, together in groupby(pieces, key=lambda piece: piece.sentence):
-        words = " and ".join(piece.text.strip(" ,").rstrip(".?!") for piece in together)
+    for _, together in groupby(clauses, key=lambda clause: clause.sentence):
+        words = " and ".join(clause.text.strip(" ,").rstrip(".?!") for clause in together)
         text += f"{'. ' if text else ''}{words[:1].upper()}{words[1:]}"
     return f"{text}." if text else ""

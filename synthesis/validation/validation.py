@@ -12,7 +12,7 @@ from taskloom.prompts.inputs import DependencyJudgeInput
 from taskloom.resources.record import Record
 from taskloom.synthesis.composition.building import permuted_orders
 from taskloom.synthesis.instructions import (
-    Written,
+    WrittenInstruction,
     goal_problems,
     in_order,
     literal_problems,
@@ -32,16 +32,16 @@ class ValidationSettings(Record):
     """Settings of validation."""
 
     rounds: int = Field(default=4, ge=1)
-    """Instructions tried per task, and per order of telling."""
+    """Instructions tried per task, and per order of its subtasks."""
     permuted_instructions: int = Field(default=0, ge=0)
-    """How many further instructions, told in other orders, are wanted per task (Table 8)."""
+    """Further instructions per task that present its subtasks in other orders (Table 8)."""
     spoilt_share: float = Field(default=0.2, ge=0, le=1)
-    """Share of the validated tasks whose instruction the judge is also given spoilt, to know what it
+    """Share of the validated tasks whose instruction is also spoilt and given to the judge, to learn what it
     notices."""
     minimum_hits: float = Field(default=0.8, ge=0, le=1)
     """Share of the spoilt instructions that the judge must notice for a dataset version to be published."""
     maximum_false_alarms: float = Field(default=0.5, ge=0, le=1)
-    """Share of first instructions that the judge may refuse for a dataset version to be published."""
+    """Largest share of first instructions that the judge may refuse for a dataset version to be published."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +53,11 @@ class Comparison:
     extra: tuple[Pair, ...]
     """Inferred pairs that the graph orders in neither direction."""
     reversed: tuple[Pair, ...]
-    """Pairs of the graph, inferred the other way round."""
+    """Pairs of the graph that were inferred the other way round."""
 
     @property
     def differences(self) -> Mapping[str, tuple[Pair, ...]]:
-        """The pairs by what is wrong with them."""
+        """The pairs by kind of difference."""
         return {"missing": self.missing, "too many": self.extra, "turned round": self.reversed}
 
     @property
@@ -68,10 +68,10 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class ValidatedTask:
-    """What validation made of one task: accepted with an instruction, or rejected with the reason."""
+    """The outcome for one task: accepted with an instruction, or rejected with a reason."""
 
     task: Task
-    """The task, with its instruction where one was accepted."""
+    """The task, with its instruction if one was accepted."""
     rounds: tuple[Validation, ...]
     rejection: Rejection | None
 
@@ -97,28 +97,28 @@ async def validate_task(
                 task, titles, models=models, previous=previous, feedback=feedback, attempt=number - 1
             )
             previous = written.instruction
-            judged = await judge_instruction(
+            judgement = await judge_instruction(
                 task, written, titles, models=models, number=number, provenance=provenance
             )
         except CallFailedError as error:
             return ValidatedTask(
                 task, tuple(rounds), _rejection(task, "no_usable_reply", str(error), provenance)
             )
-        rounds.append(judged)
-        if judged.accepted:
-            told = {
+        rounds.append(judgement)
+        if judgement.accepted:
+            update = {
                 "instruction": written.instruction,
                 "intent": written.goal,
                 "low_level_instructions": tuple(node.instruction for node in in_order(task)),
-                "permuted_instructions": await _permuted(task, titles, models, settings, rounds, provenance),
+                "permuted_instructions": await _permute(task, titles, models, settings, rounds, provenance),
             }
-            return ValidatedTask(task.model_copy(update=told), tuple(rounds), None)
-        feedback = _feedback(task, judged)
+            return ValidatedTask(task.model_copy(update=update), tuple(rounds), None)
+        feedback = _feedback(task, judgement)
     reason = _reason(rounds[-1])
     return ValidatedTask(task, tuple(rounds), _rejection(task, reason, "; ".join(feedback), provenance))
 
 
-async def _permuted(
+async def _permute(
     task: Task,
     titles: Mapping[str, str],
     models: Models,
@@ -133,13 +133,13 @@ async def _permuted(
         for attempt in range(settings.rounds):
             try:
                 written = await write_instruction(task, titles, models=models, attempt=attempt, order=order)
-                judged = await judge_instruction(
+                judgement = await judge_instruction(
                     task, written, titles, models=models, number=len(rounds) + 1, provenance=provenance
                 )
             except CallFailedError:
                 break
-            rounds.append(judged)
-            if judged.accepted:
+            rounds.append(judgement)
+            if judgement.accepted:
                 accepted.append(written.instruction)
                 break
     return tuple(accepted)
@@ -147,23 +147,23 @@ async def _permuted(
 
 async def judge_instruction(
     task: Task,
-    written: Written,
+    written: WrittenInstruction,
     titles: Mapping[str, str],
     *,
     models: Models,
     number: int = 1,
     provenance: Provenance,
 ) -> Validation:
-    """One round: the check of literals, and only if that is passed, dependencies inferred from the words
+    """One round: the check of literals and, only if that is passed, dependencies inferred from the words
     alone.
 
     Raises:
         ModelClientError: no usable reply.
     """
     problems = literal_problems(task, written.instruction, titles)
-    mismatches = goal_problems(task, written.goal, titles)
+    goal_mismatches = goal_problems(task, written.goal, titles)
     reading, comparison = Reading((), (), ()), Comparison((), (), ())
-    if not (problems or mismatches):
+    if not (problems or goal_mismatches):
         reading = await read_instruction(task, written.instruction, titles, models=models, attempt=number - 1)
         comparison = compare_orders(reading.dependencies, task.graph.pairs)
     return Validation(
@@ -173,7 +173,7 @@ async def judge_instruction(
         instruction=written.instruction,
         literal_problems=problems,
         goal=written.goal,
-        goal_problems=mismatches,
+        goal_problems=goal_mismatches,
         inferred=reading.dependencies,
         missing=comparison.missing,
         extra=comparison.extra,
@@ -181,26 +181,25 @@ async def judge_instruction(
         not_asked_for=reading.not_asked_for,
         not_listed=reading.not_listed,
         accepted=comparison.agrees
-        and not (problems or mismatches or reading.not_asked_for or reading.not_listed),
+        and not (problems or goal_mismatches or reading.not_asked_for or reading.not_listed),
         provenance=provenance,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a judge takes from the words of an instruction."""
+    """What a judge infers from the words of an instruction."""
 
     dependencies: tuple[Pair, ...]
     not_asked_for: tuple[str, ...]
-    """Instance ids of subtasks that it does not ask for."""
+    """Instance ids of subtasks that the instruction does not ask for."""
     not_listed: tuple[str, ...]
 
 
 async def read_instruction(
     task: Task, instruction: str, titles: Mapping[str, str], *, models: Models, attempt: int = 0
 ) -> Reading:
-    """What the judge takes from `instruction`; it is shown the subtasks in an order that says nothing of the
-    graph.
+    """What the judge infers from `instruction`; it sees the subtasks in an order unrelated to the graph.
 
     Raises:
         ModelClientError: no usable reply.
@@ -210,15 +209,15 @@ async def read_instruction(
     Random(int.from_bytes(seed[:8], "big")).shuffle(nodes)
     question = DependencyJudgeInput(instruction=instruction, subtasks=numbered(nodes, titles))
     reply = await models.ask(question, stage=STAGE, item_id=task.task_id, attempt=attempt)
-    known = {number: node.instance_id for number, node in enumerate(nodes, 1)}
+    by_number = {number: node.instance_id for number, node in enumerate(nodes, 1)}
     pairs = {
-        (known[pair.before], known[pair.after])
+        (by_number[pair.before], by_number[pair.after])
         for pair in reply.dependencies
-        if pair.before in known and pair.after in known and pair.before != pair.after
+        if pair.before in by_number and pair.after in by_number and pair.before != pair.after
     }
-    missing = {known[number] for number in reply.not_asked_for if number in known}
-    besides = dict.fromkeys(item.strip() for item in reply.not_listed if item.strip())
-    return Reading(tuple(sorted(pairs)), tuple(sorted(missing)), tuple(besides))
+    missing = {by_number[number] for number in reply.not_asked_for if number in by_number}
+    not_listed = dict.fromkeys(item.strip() for item in reply.not_listed if item.strip())
+    return Reading(tuple(sorted(pairs)), tuple(sorted(missing)), tuple(not_listed))
 
 
 def compare_orders(inferred: Iterable[Pair], actual: Iterable[Pair]) -> Comparison:
@@ -231,12 +230,12 @@ def compare_orders(inferred: Iterable[Pair], actual: Iterable[Pair]) -> Comparis
     >>> compare_orders([("a", "c")], [("a", "b")])
     Comparison(missing=(('a', 'b'),), extra=(('a', 'c'),), reversed=())
     """
-    seen, true = closure(inferred), closure(actual)
-    turned = {(first, second) for first, second in true if (second, first) in seen}
+    found, true = closure(inferred), closure(actual)
+    reversed_pairs = {(first, second) for first, second in true if (second, first) in found}
     return Comparison(
-        missing=tuple(sorted(true - seen - turned)),
-        extra=tuple(sorted(pair for pair in seen - true if pair[::-1] not in turned)),
-        reversed=tuple(sorted(turned)),
+        missing=tuple(sorted(true - found - reversed_pairs)),
+        extra=tuple(sorted(pair for pair in found - true if pair[::-1] not in reversed_pairs)),
+        reversed=tuple(sorted(reversed_pairs)),
     )
 
 
@@ -251,22 +250,22 @@ def closure(pairs: Iterable[Pair]) -> set[Pair]:
     return set(networkx.transitive_closure(networkx.DiGraph(list(pairs))).edges)
 
 
-def _feedback(task: Task, judged: Validation) -> tuple[str, ...]:
+def _feedback(task: Task, judgement: Validation) -> tuple[str, ...]:
     names = {node.instance_id: f"“{node.instruction}”" for node in task.graph.nodes}
-    missing, extra, turned = (
+    missing, extra, reversed_pairs = (
         [(names[first], names[second]) for first, second in pairs]
-        for pairs in (judged.missing, judged.extra, judged.reversed)
+        for pairs in (judgement.missing, judgement.extra, judgement.reversed)
     )
     return (
-        *judged.literal_problems,
-        *(f"the goal “{judged.goal}”: {problem}" for problem in judged.goal_problems),
-        *(f"it does not ask for {names[name]} with these values" for name in judged.not_asked_for),
-        *(f"it asks for “{words}”, which is none of the tasks" for words in judged.not_listed),
+        *judgement.literal_problems,
+        *(f"the goal “{judgement.goal}”: {problem}" for problem in judgement.goal_problems),
+        *(f"it does not ask for {names[name]} with these values" for name in judgement.not_asked_for),
+        *(f"it asks for “{words}”, which is none of the tasks" for words in judgement.not_listed),
         *(f"a reader cannot tell that {two} needs the result of {one}" for one, two in missing),
         *(f"it sounds as if {two} needed the result of {one}, which it does not" for one, two in extra),
         *(
             f"it sounds as if {one} needed the result of {two}; it is the other way round"
-            for one, two in turned
+            for one, two in reversed_pairs
         ),
     )
 

@@ -142,7 +142,7 @@ def _evidence(state: KeptState, texts: Sequence[str]) -> dict[str, object]:
 def _keep(trajectories: Sequence[Trajectory]) -> KeptRecording:
     chosen = {item.instance_id: item for item in reversed(trajectories)}
     performed = list(chosen.values())[::-1][:PERFORMANCES]
-    on_screen = not subject_of(performed[0], performed[1:]).asked
+    on_screen = not subject_of(performed[0], performed[1:]).required
     states = [state for item in performed for state in (item.initial_evidence, item.final_evidence)]
     changed = {
         path

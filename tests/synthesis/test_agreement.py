@@ -384,4 +384,4 @@ def test_files_with_sortable_ids_for_names_agree() -> None:
 def test_files_named_after_their_content_agree_and_are_not_asked_for() -> None:
     one, two = kept_by_content("Alder"), kept_by_content("Beech")
     assert agreeing([one, two], 2) == [one, two]
-    assert [item.container for item in subject_of(one, [two]).asked] == [".applications/wiki/Alder.md"]
+    assert [item.container for item in subject_of(one, [two]).required] == [".applications/wiki/Alder.md"]

@@ -8,7 +8,7 @@ from itertools import count
 
 from taskloom.evaluators_api.state.account import beyond
 from taskloom.synthesis.cross_verification.agreement import agreeing
-from taskloom.synthesis.cross_verification.clean_work import may_change
+from taskloom.synthesis.cross_verification.clean_work import allowances_of
 from taskloom.synthesis.examination.subject import subject_of
 from taskloom.taskgraph.records.evidence import FileState
 from taskloom.taskgraph.records.trajectory import Trajectory
@@ -84,7 +84,7 @@ def retitled(title: str, number: int, shelf: int, new_title: str, shown: int = 5
 
 
 def asked(*performances: Trajectory) -> set[str]:
-    found = subject_of(performances[0], performances[1:]).asked
+    found = subject_of(performances[0], performances[1:]).required
     return {"/".join((item.address[0], *item.address[3:])) for item in found}
 
 
@@ -143,7 +143,7 @@ def test_sets_do_not_agree_where_what_they_have_in_common_does_not_tell_a_parame
 
 def test_any_number_of_tokens_may_come_with_the_work_but_not_of_records() -> None:
     performances = [retitled("Old maps", 1, 3, "Maps of the coast"), retitled("Quiet verses", 2, 2, "Verses")]
-    allowed = may_change(performances)
+    allowed = allowances_of(performances)
     attempt = retitled("Old maps", 1, 3, "Harbours")
     again = {"token": [f"'z{number}Yk4Pw{number}', '18000000.{number}'" for number in range(3)]}
     row = {"book": ["1, 'Harbours', 3, 7"], "history": ["2, 1, 'title', 'Old maps'"]}
@@ -180,5 +180,5 @@ def test_a_changed_number_is_asked_for_beside_a_log_that_names_the_record_but_no
         )
 
     subject = subject_of(marked("Old maps", 1), [marked("Quiet verses", 2)])
-    places = {"/".join(effect.address) for effect in subject.asked}
+    places = {"/".join(effect.address) for effect in subject.required}
     assert "state/rows/1/read" in places and not any(place.startswith("next") for place in places)

@@ -196,7 +196,7 @@ async def test_sets_that_agree_with_themselves_but_not_with_each_other_go_back_t
     here = world(shared_sandbox, models)
     performed: list[str] = []
 
-    async def elsewhere(wanted: Performance) -> Trajectory:
+    async def delegate(wanted: Performance) -> Trajectory:
         values = wanted.instance.parameters
         performed.append(wanted.instance.instance_id)
         written = [file(values["text_path"], values["text"])]
@@ -205,7 +205,7 @@ async def test_sets_that_agree_with_themselves_but_not_with_each_other_go_back_t
         moves = [click("Save", files=tuple(written))]
         return recording(wanted.instance.subtask_id, values, moves, attempt=wanted.attempt)
 
-    here.verifier.stage = replace(here.verifier.stage, elsewhere=elsewhere)
+    here.verifier.stage = replace(here.verifier.stage, delegate=delegate)
     done = (await here.verify(WRITE))[WRITE]
     assert sorted(performed.count(name) for name in set(performed)) == [2, 2]
     assert done.rejection is not None and done.rejection.reason == "not_reproducible"
@@ -221,7 +221,7 @@ async def test_what_an_application_changes_with_some_sets_only_is_clean_where_it
     here = world(shared_sandbox, TestModels(NOTES))
     first: list[str] = []
 
-    async def elsewhere(wanted: Performance) -> Trajectory:
+    async def delegate(wanted: Performance) -> Trajectory:
         values, kept = wanted.instance.parameters, ".applications/simulated_notes/kept.json"
         first.append(wanted.instance.instance_id)
         start = {"files": (file(kept, '{"unit": 0}'),)}
@@ -229,7 +229,7 @@ async def test_what_an_application_changes_with_some_sets_only_is_clean_where_it
         moves = [click("Save", files=(file(values["text_path"], values["text"]), more))]
         return recording(wanted.instance.subtask_id, values, moves, start=start, attempt=wanted.attempt)
 
-    here.verifier.stage = replace(here.verifier.stage, elsewhere=elsewhere)
+    here.verifier.stage = replace(here.verifier.stage, delegate=delegate)
     done = (await here.verify(WRITE))[WRITE]
     assert done.verified is not None, done.rejection
     assert sorted(first.count(name) for name in set(first)) == [2, 2]

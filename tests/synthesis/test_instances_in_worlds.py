@@ -299,7 +299,7 @@ async def test_a_function_must_hold_in_both_worlds(shared_sandbox: EvaluationSan
         outputs=(ResourceDeclaration(category="text_path", parameter="text_path"),),
     )
     work = Work(subtask, Performances(world.verifier.stage))
-    await world.verifier.function(work, 1, [here, there])
+    await world.verifier.write_function(work, 1, [here, there])
     await world.environments.close()
     judged = [(item.function_id == work.functions[0].function_id, item.accepted) for item in work.rounds]
     assert [accepted for first, accepted in judged if first] == [False, False]
@@ -333,6 +333,6 @@ async def test_a_set_that_gives_way_in_the_second_world_does_so_to_one_of_that_w
 
     verifier = world.verifier
     verifier.stage = replace(verifier.stage, pool=Unprovided(), applications=APPLICATIONS)  # type: ignore[arg-type]
-    instances, setups = await verifier._prepared(subtask)
+    instances, setups = await verifier._prepare(subtask)
     assert [item.world for item in (*refused, *instances)] == ["bakery-1", "", "bakery-1"]
     assert setups.keys() == {item.instance_id for item in instances}

@@ -202,11 +202,11 @@ def test_what_was_measured_is_kept_beside_the_application_for_its_version_worlds
     assert told.noise_id != noise_id([application])
     assert told.noise_id != noise_id([application.model_copy(update={"version": "9"}), second])
 
-    monkeypatch.setattr(noise, "_WAY", "99")
+    monkeypatch.setattr(noise, "_METHOD", "99")
     assert told.noise_id != noise_id([application, second])
     keep(tmp_path, read_kept(tmp_path))
     assert read_kept(tmp_path) == (), "measured in another way"
-    (tmp_path / noise.KEPT).write_text("[")
+    (tmp_path / noise.NOISE_FILE).write_text("[")
     assert read_kept(tmp_path) == ()
 
 
@@ -225,7 +225,7 @@ def test_what_was_measured_of_another_version_or_in_another_way_is_not_taken(
     now = measured(application)
     assert with_noise(application, [now]).noise == now.places
     assert with_noise(application, [measured(application.model_copy(update={"version": "9.9"}))]).noise == ()
-    monkeypatch.setattr(noise, "_WAY", "99")
+    monkeypatch.setattr(noise, "_METHOD", "99")
     assert with_noise(application, [now]).noise == ()
 
 

@@ -60,7 +60,7 @@ class Scripted(Performances):
     def follow(self, script: dict[str, list[tuple[str, ...]]]) -> None:
         self.stage = cast(Any, script)
 
-    def _second(self, instance: BoundSubtask, instances: list[BoundSubtask]) -> bool:
+    def _goes_another_way(self, instance: BoundSubtask, instances: list[BoundSubtask]) -> bool:
         return False
 
     async def _perform(
@@ -69,7 +69,7 @@ class Scripted(Performances):
         setups: Mapping[str, SetupTrajectory],
         *,
         another_way: bool = False,
-        again: Trajectory | None = None,
+        original: Trajectory | None = None,
     ) -> Trajectory:
         attempt = self.attempts[instance.instance_id]
         self.attempts[instance.instance_id] += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from taskloom.environments.screen_words import NOTHING_CHANGED, ONLY_THE_PICTURE
-from taskloom.synthesis.trajectories.trajectories import in_vain, must_be_seen, repeated_in_vain
+from taskloom.synthesis.trajectories.trajectories import describe_repeats, ineffective_repeats, must_be_seen
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.interaction import (
     Action,
@@ -40,21 +40,21 @@ def step(
 
 def test_counts_equal_actions_without_effect_at_the_end() -> None:
     click, keys = ClickInput(control_label="4"), KeyboardInput(keys="{DOWN}")
-    assert repeated_in_vain([]) == 0
-    assert repeated_in_vain([step(1, click), step(2, keys), step(3, keys), step(4, keys)]) == 3
-    assert repeated_in_vain([step(1, keys), step(2, keys, change="'Saved' appeared")]) == 0
-    assert repeated_in_vain([step(1, WaitInput()), step(2, WaitInput())]) == 0
+    assert ineffective_repeats([]) == 0
+    assert ineffective_repeats([step(1, click), step(2, keys), step(3, keys), step(4, keys)]) == 3
+    assert ineffective_repeats([step(1, keys), step(2, keys, change="'Saved' appeared")]) == 0
+    assert ineffective_repeats([step(1, WaitInput()), step(2, WaitInput())]) == 0
 
 
 def test_a_refused_action_counts_and_is_told_with_its_reason() -> None:
     steps = [step(number, ClickInput(control_label="4"), "", "no such control") for number in (1, 2, 3)]
-    assert repeated_in_vain(steps) == 3
-    assert in_vain(steps, 3) == "click_input was done 3 times with the same result: no such control"
+    assert ineffective_repeats(steps) == 3
+    assert describe_repeats(steps, 3) == "click_input was done 3 times with the same result: no such control"
 
 
 def test_a_label_given_anew_is_the_same_action() -> None:
     assert (
-        repeated_in_vain([step(1, ClickInput(control_label="4")), step(2, ClickInput(control_label="9"))])
+        ineffective_repeats([step(1, ClickInput(control_label="4")), step(2, ClickInput(control_label="9"))])
         == 2
     )
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from taskloom.prompts.replies import DependencyJudgeReply, DependencyPair, SummarizerReply
-from taskloom.synthesis.instructions import goal_problems, in_order, is_told, literal_problems
+from taskloom.synthesis.instructions import goal_problems, in_order, literal_problems, names_value
 from taskloom.synthesis.validation.validation import (
     Pair,
     ValidatedTask,
@@ -161,9 +161,9 @@ def test_categories_and_repeated_openings_are_problems() -> None:
 
 
 def test_a_path_may_be_told_by_its_folder_and_its_name() -> None:
-    assert is_told("Downloads/a.csv", "move a.csv to Downloads")
-    assert not is_told("Downloads/a.csv", "move a.csv to Documents")
-    assert not is_told("Downloads/a.csv", "move data.csv to Downloads")
+    assert names_value("Downloads/a.csv", "move a.csv to Downloads")
+    assert not names_value("Downloads/a.csv", "move a.csv to Documents")
+    assert not names_value("Downloads/a.csv", "move data.csv to Downloads")
 
 
 def ends(task: Task) -> list[str]:
