@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from taskloom.environments.aiming import Aim, InputLog, aim, parse_keys, refuse_stale, under_pointer
-from taskloom.environments.environment import told_control
+from taskloom.environments.environment import make_control
 from taskloom.environments.errors import (
     ActionInvalidError,
     ApplicationStartFailedError,
@@ -314,7 +314,7 @@ def _controls_now(reply: Reply) -> list[Control]:
     for label, item in enumerate(reply.document["controls"], 1):
         left, top, width, height = item["box"]
         place = Rectangle(left=left, top=top, right=left + width, bottom=top + height)
-        found.append(told_control(item, label, place, item["application"]))
+        found.append(make_control(item, label, place, item["application"]))
     return found
 
 

@@ -73,7 +73,7 @@ class MachineFiles:
             if application.name in started
             for name, script in _scripts(application)
         }
-        states, silent = self._files.told(texts)
+        states, silent = self._files.reported_states(texts)
         files = tuple(sorted((*home.files, *states), key=lambda state: state.path))
         seen = HomeFiles(files, home.directories, tuple(sorted({*home.unseen, *silent, *told["unseen"]})))
         return seen, _clipboard(told["clipboard"]), told["clipboard"].get("selection", "")

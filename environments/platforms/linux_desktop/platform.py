@@ -92,7 +92,7 @@ def prepare(data_folder: Path, say: Say) -> str:
         MachineUnavailableError: there is none, and none can be had.
     """
     engine, base = engine_and_base(say)
-    return f"machines: containers of {' '.join((engine.program, *engine.before))}, upon {base}"
+    return f"machines: containers of {' '.join((engine.program, *engine.program_options))}, upon {base}"
 
 
 def create(settings: Record) -> Environment:

@@ -86,7 +86,7 @@ class WebEnvironment:
             if self._sandbox is None or self._hosting is None:
                 self._sandbox = await asyncio.to_thread(Sandbox, self._settings.temporary_folder)
                 self._hosting = Hosting(self._settings, self._sandbox)
-                self._files = FileSnapshots(self._sandbox.home, elsewhere=self._hosting.data_folders)
+                self._files = FileSnapshots(self._sandbox.home, outside_folders=self._hosting.data_folders)
             if self._tabs is not None:
                 await self._tabs.close()
                 self._tabs = None
@@ -165,7 +165,7 @@ class WebEnvironment:
             home, clipboard, title, told = await asyncio.gather(
                 asyncio.to_thread(files.take), tabs.own.clipboard(), page_title(tabs.front), tabs.told()
             )
-            states, silent = files.told(told)
+            states, silent = files.reported_states(told)
             return Evidence(
                 step=self.log.step,
                 inputs=self.log.events,

@@ -134,7 +134,7 @@ async def test_a_port_of_the_machine_is_reached_through_the_socket(client: Serve
 
 
 async def test_the_end_of_the_host_ends_the_machine(client: ServerClient, served: Served) -> None:
-    await asyncio.to_thread(client.hold)
+    await asyncio.to_thread(client.open_lifeline)
     await client.request("observe")
     assert not served.ended.is_set()
     await client.close()

@@ -16,7 +16,7 @@ from typing import Any, Final
 from PIL import Image
 from playwright.async_api import Frame, Page
 
-from taskloom.environments.environment import ToldControl, told_control
+from taskloom.environments.environment import ControlFields, make_control
 from taskloom.environments.errors import EnvironmentBrokenError
 from taskloom.environments.platforms.web_browser.pages.tab import Tab
 from taskloom.environments.platforms.web_browser.settings import SCREEN_SIZE
@@ -210,7 +210,7 @@ _POSITION = """e => { for (let view = e.ownerDocument.defaultView; ; view = view
 _LIMITS = {"textLimit": 200, "valueLimit": 20_000}
 
 
-FoundControl = ToldControl
+FoundControl = ControlFields
 """One control as `controls.js` reports it: its place is a `rectangle`; of a drop-down field it says `select`,
 and of a field with parts of the browser's own the `form` of its value."""
 ClosedFrame = dict[str, list[float]]
@@ -326,5 +326,5 @@ def _as_controls(
     for label, item in enumerate(found, 1):
         left, top, right, bottom = item["rectangle"]
         place = Rectangle(left=left, top=top, right=right, bottom=bottom)
-        controls.append(told_control(item, label, place, application, shown))
+        controls.append(make_control(item, label, place, application, shown))
     return controls
