@@ -63,10 +63,7 @@ class Agent(Protocol):
 
 
 class Companion(Protocol):
-    """The user who gave the task: answers questions and sends news in mid-task.
-
-    The same question at the same step gets the same message.
-    """
+    """Whoever gave the task: answers questions and sends news in mid-task, the same in equal steps."""
 
     def says(self, question: str, step: int) -> str:
         """The message to the agent after `step`, or empty; `question` is empty unless the agent asked."""

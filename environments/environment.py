@@ -83,11 +83,7 @@ ControlFields = dict[str, Any]
 
 
 def make_control(
-    fields: ControlFields,
-    label: int,
-    place: Rectangle,
-    application: str,
-    clean: Callable[[str], str] = str,
+    fields: ControlFields, label: int, place: Rectangle, application: str, clean: Callable[[str], str] = str
 ) -> Control:
     """The control with `label`; `clean` is applied to its texts."""
     x, y = (round(value) for value in fields["point"])

@@ -56,10 +56,10 @@ class JointEnvironment:
         self._member_of: dict[str, Member] = {}
         self._titles: dict[Member, tuple[str, ...]] = {}
         self._shared_files: dict[str, bytes | None] = {}
-        self._clipboard_texts: dict[Member, str] = {}
+        self._clipboards: dict[Member, str] = {}
         self._front: Member | None = None
         self._observation: Observation | None = None
-        self._button_targets: dict[str, tuple[Member, str, str]] = {}
+        self._targets: dict[str, tuple[Member, str, str]] = {}
 
     async def reset(
         self, applications: Sequence[Application], *, without: Collection[str] = ()
@@ -67,28 +67,26 @@ class JointEnvironment:
         """Return to the clean state of `applications`, the first in front; see the protocol."""
         by_platform = {member.platform: member for member in self._members}
         self._member_of = {item.name: by_platform[item.platform] for item in applications}
-        by_member = {
+        parts = {
             member: [item for item in applications if self._member_of[item.name] is member]
             for member in self._members
         }
-        self._titles = {
-            member: tuple(item.title for item in items) for member, items in by_member.items() if items
-        }
+        self._titles = {member: tuple(item.title for item in part) for member, part in parts.items() if part}
         self._front, self._observation = None, None
         await asyncio.gather(
             *(
-                member.reset(items, without=without) if items else member.rest()
-                for member, items in by_member.items()
+                member.reset(part, without=without) if part else member.rest()
+                for member, part in parts.items()
             )
         )
         self._front = self._member_of[applications[0].name]
-        self._shared_files, self._clipboard_texts = {}, {}
+        self._shared_files, self._clipboards = {}, {}
         await self._synchronise()
-        return self._with_joint_bar(await self._front.observe())
+        return self._with_bar(await self._front.observe())
 
     async def observe(self) -> Observation:
         """The screen and its controls now."""
-        return self._with_joint_bar(await self._require_front().observe())
+        return self._with_bar(await self._require_front().observe())
 
     async def act(self, action: Action) -> Observation:
         """Carry out `action` on the last observation and observe; see the protocol."""
@@ -99,16 +97,16 @@ class JointEnvironment:
         except ActionInvalidError:
             self._log.step += 1
             raise
-        if target is None or target.label not in self._button_targets:
-            return self._with_joint_bar(await front.act(action))
-        member, label, text = self._button_targets[target.label]
+        if target is None or target.label not in self._targets:
+            return self._with_bar(await front.act(action))
+        member, label, text = self._targets[target.label]
         if not isinstance(action, ClickInput):
             self._log.step += 1
             self._log.note(action, target, observation.controls, OWNER)
             return await self.observe()
         if member is not front:
             label = await self._switch_to(member, text)
-        return self._with_joint_bar(await member.act(ClickInput(control_label=label)))
+        return self._with_bar(await member.act(ClickInput(control_label=label)))
 
     async def bring_to_front(self, application: str) -> Observation:
         """Put an application of the last reset in front, as a click on the task bar does."""
@@ -119,42 +117,27 @@ class JointEnvironment:
         if member is not self._front:
             self._front = member
             await self._synchronise()
-        return self._with_joint_bar(await member.bring_to_front(application))
+        return self._with_bar(await member.bring_to_front(application))
 
     async def evidence(self) -> Evidence:
         """Everything the checks may read: the evidence of the member in front, with the files of all."""
         front = self._require_front()
         others = [member for member in self._titles if member is not front]
-        front_evidence, *other_evidence = await asyncio.gather(
-            *(member.evidence() for member in (front, *others))
-        )
-        front_paths = {file.path for file in front_evidence.files}
-        other_files = {
-            file.path: file
-            for evidence in other_evidence
-            for file in evidence.files
-            if file.path not in front_paths
-            and file.path not in self._shared_files  # a shared file that was removed in front
-        }
-        all_evidence = (front_evidence, *other_evidence)
-        folders = {
-            path for evidence in other_evidence for path in evidence.directories
-        } - self._shared_files.keys()
-        return front_evidence.model_copy(
+        everything = await asyncio.gather(*(member.evidence() for member in (front, *others)))
+        first, rest = everything[0], everything[1:]
+        # Shared files that are missing in front were removed there.
+        known = {file.path for file in first.files} | self._shared_files.keys()
+        further = {file.path: file for evidence in rest for file in evidence.files if file.path not in known}
+        folders = {path for evidence in rest for path in evidence.directories} - self._shared_files.keys()
+        files = sorted((*first.files, *further.values()), key=lambda file: file.path)
+        blocked = dict.fromkeys(url for evidence in everything for url in evidence.blocked_requests)
+        return first.model_copy(
             update={
-                "files": tuple(
-                    sorted((*front_evidence.files, *other_files.values()), key=lambda file: file.path)
-                ),
-                "directories": tuple(sorted(folders.union(front_evidence.directories))),
-                "unseen": tuple(sorted({name for evidence in all_evidence for name in evidence.unseen})),
-                "blocked_requests": tuple(
-                    dict.fromkeys(
-                        address for evidence in all_evidence for address in evidence.blocked_requests
-                    )
-                ),
-                "noise": tuple(
-                    dict.fromkeys(noise_place for evidence in all_evidence for noise_place in evidence.noise)
-                ),
+                "files": tuple(files),
+                "directories": tuple(sorted(folders.union(first.directories))),
+                "unseen": tuple(sorted({name for evidence in everything for name in evidence.unseen})),
+                "blocked_requests": tuple(blocked),
+                "noise": tuple(dict.fromkeys(place for evidence in everything for place in evidence.noise)),
             }
         )
 
@@ -173,18 +156,14 @@ class JointEnvironment:
         return self._front
 
     async def _switch_to(self, member: Member, text: str) -> str:
-        """Put `member` in front; the label of its button with `text`.
-
-        Raises:
-            ActionInvalidError: what the button stood for is closed.
-        """
+        """Put `member` in front; the label of its button with `text`, unless its tab was closed."""
         self._front = member
         await self._synchronise()
         observation = await member.observe()
         for control in observation.controls:
             if _is_button(control) and control.text == text:
                 return control.label
-        self._with_joint_bar(observation)
+        self._with_bar(observation)
         self._log.step += 1
         raise ActionInvalidError(f"{text!r} is closed by now.")
 
@@ -201,28 +180,26 @@ class JointEnvironment:
             merged |= changed
             for path in self._shared_files.keys() - files.keys():
                 merged.pop(path, None)
-            text = clipboard if clipboard != self._clipboard_texts.get(member, "") else text
+            text = clipboard if clipboard != self._clipboards.get(member, "") else text
         for member, (files, clipboard) in zip(members, states, strict=True):
             new = {path: merged[path] for path in merged if path not in files or files[path] != merged[path]}
             gone = sorted(files.keys() - merged.keys(), reverse=True)
-            self._clipboard_texts[member] = text or clipboard
-            if new or gone or self._clipboard_texts[member] != clipboard:
+            self._clipboards[member] = text or clipboard
+            if new or gone or self._clipboards[member] != clipboard:
                 await member.take_over(new, gone, text)
         self._shared_files = merged
 
     def _differs(self, path: str, files: Files) -> bool:
         return path not in self._shared_files or self._shared_files[path] != files[path]
 
-    def _with_joint_bar(self, observation: Observation) -> Observation:
+    def _with_bar(self, observation: Observation) -> Observation:
         """The observation of the member in front, with a task bar that leads to all; it is remembered."""
         front = self._require_front()
         buttons = [control for control in observation.controls if _is_button(control)]
         tabs = [control for control in buttons if control.checked is not None]
         commands = [control for control in buttons if control.checked is None]
         self._titles[front] = tuple(control.text for control in tabs)
-        targets: list[tuple[Member, str, str]] = [
-            (front, control.label, control.text) for control in commands
-        ]
+        targets = [(front, control.label, control.text) for control in commands]
         active = 0
         for member, titles in self._titles.items():
             labels = [control.label for control in tabs] if member is front else [""] * len(titles)
@@ -239,9 +216,7 @@ class JointEnvironment:
         page_controls = [control for control in observation.controls if not _is_button(control)]
         first = 1 + max((int(control.label) for control in observation.controls), default=0)
         controls = as_controls(bar, first)
-        self._button_targets = {
-            control.label: target for control, target in zip(controls, targets, strict=False)
-        }
+        self._targets = {control.label: target for control, target in zip(controls, targets, strict=False)}
         self._observation = observation.model_copy(
             update={
                 "controls": (*page_controls, *controls),
@@ -255,13 +230,11 @@ def _is_button(control: Control) -> bool:
     return control.application == OWNER and control.control_type == TASK_BAR_BUTTON
 
 
-def _draw_bar(
-    screenshot: Screenshot, bar: Sequence[TaskBarButton], screen_size: tuple[int, int]
-) -> Screenshot:
-    if not screenshot.png:
-        return screenshot
+def _draw_bar(picture: Screenshot, bar: Sequence[TaskBarButton], screen_size: tuple[int, int]) -> Screenshot:
+    if not picture.png:
+        return picture
     width, height = screen_size
-    with Image.open(io.BytesIO(screenshot.png)) as opened:
+    with Image.open(io.BytesIO(picture.png)) as opened:
         screen = opened.convert("RGB")
     bar_picture = Image.frombytes("RGB", (width, TASK_BAR_HEIGHT), bar_pixels(bar, width))
     screen.paste(bar_picture, (0, height - TASK_BAR_HEIGHT))

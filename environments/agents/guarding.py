@@ -103,9 +103,8 @@ class GuardedAgent:
             raise AgentError(f"The attempt took longer than {seconds:g} s.", "out_of_time")
         started, unusable = monotonic(), ""
         try:
-            reply = await self._ask(
-                min(remaining, self.patience.decision_seconds), instruction, perceived, history
-            )
+            limit = min(remaining, self.patience.decision_seconds)
+            reply = await self._ask(limit, instruction, perceived, history)
             decision = replace_perceived_labels(_as_decision(reply), perceived, observation)
             self._unusable_in_a_row = 0
         except UnusableReplyError as error:

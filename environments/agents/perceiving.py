@@ -1,6 +1,5 @@
-"""Shows agents more than the controls that the platform lists, or something else: text read from the picture,
-known icons found in it, names of colours. These are labelled like controls; an action on one is done at its
-centre."""
+"""Adds controls found in the picture of the screen to those that the platform lists, or replaces them: text
+and known icons; and adds names of colours. An action on a found control is done at its centre."""
 
 import functools
 import io

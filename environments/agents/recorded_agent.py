@@ -168,10 +168,8 @@ class RecordedAgent:
         upwards."""
         if step.target_rectangle is None:
             return None
-        if (
-            self._controls_at_turn == observation.controls
-            or self._turns == (3 if self._upwards else 1) * _MOST_TURNS
-        ):
+        limit = (3 if self._upwards else 1) * _MOST_TURNS
+        if self._controls_at_turn == observation.controls or self._turns == limit:
             if self._upwards:
                 return None
             self._upwards = True
@@ -365,10 +363,9 @@ class WorkedExampleAgent:
             if step.control is not None and control is None:
                 if step.optional:
                     continue
-                wanted = f"{step.control.control_type or 'control'} {step.control.text!r}"
+                name = f"{step.control.control_type or 'control'} {step.control.text!r}"
                 return Decision(
-                    status="give_up",
-                    message=f"step {self._next} needs a {wanted}, which is not on the screen",
+                    status="give_up", message=f"step {self._next} needs a {name}, which is not on the screen"
                 )
             return Decision(status="continue", thought=step.thought, action=_action_of(step, control))
         return Decision(status="finish")

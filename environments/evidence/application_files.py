@@ -37,9 +37,8 @@ def render_bookmarks(content: bytes) -> str | None:
         roots = document.get(_ROOTS)
         if not isinstance(roots, dict) or _BAR not in roots or not document.keys() <= _TOP_LEVEL_KEYS:
             return None
-        bookmarks = [
-            item for root in roots.values() if isinstance(root, dict) for item in _bookmarks_in(root, "", 0)
-        ]
+        folders = (root for root in roots.values() if isinstance(root, dict))
+        bookmarks = [item for folder in folders for item in _bookmarks_in(folder, "", 0)]
     except (ValueError, RecursionError):
         return None
     return json.dumps(bookmarks, ensure_ascii=False, indent=1).encode("utf-8", "replace").decode()

@@ -109,10 +109,7 @@ class FileSnapshots:
     def reported_states(
         self, texts: Mapping[tuple[str, str], str | None]
     ) -> tuple[tuple[FileState, ...], tuple[str, ...]]:
-        """States that applications report, as files in their state folders; and the paths of missing ones.
-
-        `texts` holds them by application and name of the file; None for a missing one.
-        """
+        """The states that applications report, as files; and the paths of those without a text."""
         by_path = {f"{APPLICATIONS_FOLDER}/{name}/{file}": text for (name, file), text in texts.items()}
         return (
             tuple(self._text_file(path, text) for path, text in by_path.items() if text is not None),

@@ -71,10 +71,8 @@ def missing_for_start(application: Application, data_folder: Path) -> str:
     if not needs_installation(application):
         return ""
     if not is_installed(application, data_folder):
-        option = f" --catalog {application.catalog_folder}" if application.catalog_folder else ""
-        return (
-            f"{application.title} is not installed; run: taskloom install --only {application.name}{option}"
-        )
+        flag = f" --catalog {application.catalog_folder}" if application.catalog_folder else ""
+        return f"{application.title} is not installed; run: taskloom install --only {application.name}{flag}"
     packages = missing_packages(application.installation.apt)
     if packages:
         return f"{application.title} needs the system packages {', '.join(packages)}."

@@ -246,8 +246,7 @@ def find_node(data_folder: Path) -> NodeInstallation | None:
 
 
 def install_node(data_folder: Path, runner: CommandRunner) -> NodeInstallation:
-    """The Node found by `find_node`; if there is none, it is installed from PyPI. Raises
-    `InstallationFailedError` if that fails."""
+    """The Node found by `find_node`, else one from PyPI; raises `InstallationFailedError` if that fails."""
     with _node_lock:
         node = find_node(data_folder)
         if node is None:

@@ -76,11 +76,8 @@ class MachineFiles:
         reported, missing = self._files.reported_states(texts)
         files = tuple(sorted((*home.files, *reported), key=lambda state: state.path))
         unseen = tuple(sorted({*home.unseen, *missing, *listing["unseen"]}))
-        return (
-            HomeFiles(files, home.directories, unseen),
-            _clipboard(listing["clipboard"]),
-            listing["clipboard"].get("selection", ""),
-        )
+        snapshot = HomeFiles(files, home.directories, unseen)
+        return snapshot, _clipboard(listing["clipboard"]), listing["clipboard"].get("selection", "")
 
     def _files_to_write(self) -> dict[str, bytes | None]:
         home = self.sandbox.home

@@ -80,9 +80,8 @@ class Accessibility:
             nodes = await self._cached_nodes(application)
             if len(nodes) < 3:
                 nodes = await self._walk(application)
-            nodes = await self._with_reported_children(
-                nodes, await self._uncached_ancestors(application, nodes)
-            )
+            uncached = await self._uncached_ancestors(application, nodes)
+            nodes = await self._with_reported_children(nodes, uncached)
             await self._fill(nodes)
             for table in [node for node in nodes if _creates_children_on_request(node)]:
                 if "Table" in table.interfaces:
@@ -171,9 +170,8 @@ class Accessibility:
         """These nodes and their visible descendants, level by level."""
         found: list[Node] = []
         for depth in range(_DEEPEST if level else 0):
-            nodes = [
-                node for node in await _gather(self._node(*place) for place in level) if node is not None
-            ]
+            made = await _gather(self._node(*place) for place in level)
+            nodes = [node for node in made if node is not None]
             found += nodes
             level = []
             parents = [node for node in nodes if depth < 2 or node.has(State.SHOWING)]
