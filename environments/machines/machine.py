@@ -113,7 +113,7 @@ class ServerClient:
             except (OSError, http.client.HTTPException) as error:
                 self._connection.close()
                 raise EnvironmentBrokenError(
-                    f"The machine does not answer to {name!r}: {type(error).__name__} {error}".rstrip()
+                    f"The machine did not answer {name!r}: {type(error).__name__} {error}".rstrip()
                 ) from error
         if answer.status != 200:
             document = json.loads(content or b"{}")

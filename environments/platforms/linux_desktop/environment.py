@@ -154,7 +154,7 @@ class DesktopEnvironment:
         async with self._lock:
             observation, (machine, files) = self._observation, self._require_machine()
             if observation is None:
-                raise EnvironmentBrokenError("The environment must be looked at before there is evidence.")
+                raise EnvironmentBrokenError("The environment must be observed before there is evidence.")
             await asyncio.sleep(self._seconds_until_written())
             opened = tuple(self._applications.values())
             home, clipboard, selection = await files.take(machine, opened, self._started)
@@ -191,7 +191,7 @@ class DesktopEnvironment:
             if text:
                 copied = await machine.run(("sh", "-c", _COPY_SCRIPT, "sh", text))
                 if copied.code:
-                    raise EnvironmentBrokenError(f"The clipboard took no text: {copied.errors}")
+                    raise EnvironmentBrokenError(f"The text could not be copied: {copied.errors}")
 
     async def rest(self) -> None:
         """Stop the machine of the last reset; machines started ahead stay ready."""
@@ -225,7 +225,7 @@ class DesktopEnvironment:
 
     def _require_machine(self) -> tuple[Machine, MachineFiles]:
         if self._machine is None or self._files is None:
-            raise EnvironmentBrokenError("The environment must be reset before it has anything.")
+            raise EnvironmentBrokenError("The environment must be reset before it has files.")
         return self._machine, self._files
 
     async def _stop(self) -> None:
@@ -233,8 +233,8 @@ class DesktopEnvironment:
         if machine is not None:
             await machine.stop()
 
-    async def _show(self, name: str, *, anew: bool = False) -> Observation:
-        """Start an application or bring it to the front; `anew` ends it first and keeps its files."""
+    async def _show(self, name: str, *, restart: bool = False) -> Observation:
+        """Start an application or bring it to the front; `restart` ends it first and keeps its files."""
         launch = self._applications[name].launch
         wanted = {
             "application": name,
@@ -242,7 +242,7 @@ class DesktopEnvironment:
             "environment": launch.environment,
             "ready_text": launch.ready_text,
             "seconds": launch.start_timeout_seconds,
-            "anew": anew,
+            "anew": restart,
         }
         try:
             reply = await self._ask("start", wanted)
@@ -257,7 +257,7 @@ class DesktopEnvironment:
 
     async def _run_command(self, command: str) -> Observation:
         if command == "start":
-            return await self._show(self._front, anew=True)
+            return await self._show(self._front, restart=True)
         position = int(command.removeprefix("tab:"))
         return await self._show(tuple(self._applications)[position])
 
@@ -272,7 +272,7 @@ class DesktopEnvironment:
                 break
             reply = None
         if reply is None:
-            raise EnvironmentBrokenError(f"{self._applications[self._front].title} does not answer any more.")
+            raise EnvironmentBrokenError(f"{self._applications[self._front].title} does not respond.")
         controls, buttons = _controls_now(reply), self._buttons(self._front)
         bar = as_controls(buttons, len(controls) + 1)
         self._commands = {control.label: button.command for control, button in zip(bar, buttons, strict=True)}

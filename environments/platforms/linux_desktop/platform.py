@@ -91,7 +91,7 @@ def prepare(data_folder: Path, say: Say) -> str:
         MachineUnavailableError: one is missing and cannot be installed.
     """
     engine, base = engine_and_base(say)
-    return f"machines: containers of {' '.join((engine.program, *engine.program_options))}, upon {base}"
+    return f"machines: containers of {' '.join((engine.program, *engine.program_options))}, based on {base}"
 
 
 def create(settings: Record) -> Environment:
@@ -229,7 +229,7 @@ def _base(engine: Engine, say: Say) -> str:
             engine.call("import", str(archive), _OWN_BASE, seconds=600)
     except InstallationFailedError as error:
         raise MachineUnavailableError(
-            f"There is no base for the desktop's image: no registry can be reached, and {error} debootstrap"
+            f"There is no base image for the desktop: no registry can be reached, and {error} debootstrap"
             f" needs root. Load an image of Debian 12 and tag it {_OWN_BASE}."
         ) from error
     return _OWN_BASE

@@ -222,7 +222,7 @@ class SimulatedEnvironment:
     async def belongings(self) -> tuple[dict[str, bytes | None], str]:
         """The visible files of the home, and the text of the clipboard."""
         if self._sandbox is None:
-            raise EnvironmentBrokenError("The environment must be reset before it has anything.")
+            raise EnvironmentBrokenError("The environment must be reset before it has files.")
         return self._sandbox.visible(), "".join(self._clipboard)
 
     async def take_over(self, files: Mapping[str, bytes | None], gone: Collection[str], text: str) -> None:

@@ -92,7 +92,7 @@ class WebEnvironment:
                 self._tabs = None
             restart = self._hosting.restart(applications, without)
             browser, own_page = await self._start_browser(self._sandbox, restart)
-            await own_page.start_anew()
+            await own_page.reset()
             tabs = TabSet(browser, self._hosting, own_page, applications, self._attach, self.without_cache)
             self._tabs = tabs
             await tabs.show(applications[0].name)
@@ -283,7 +283,7 @@ class WebEnvironment:
             except EnvironmentBrokenError:
                 if not tab.page.is_closed() or tab.crashed:
                     raise
-        raise EnvironmentBrokenError(f"The page of {tabs.front.title} asks questions without end.")
+        raise EnvironmentBrokenError(f"The page of {tabs.front.title} keeps asking questions.")
 
     async def _look_at(self, tabs: TabSet, tab: Tab, owner: str, title: str) -> Observation:
         commands = _COMMANDS if tabs.front_is_extra else _COMMANDS[:-1]

@@ -42,7 +42,7 @@ class Evidence:
     def __init__(self) -> None:
         self._sent: dict[str, Stamp | bytes] = {}
 
-    def changed(self, wanted: Mapping[str, object], *, anew: bool) -> tuple[bytes, dict[str, list[str]]]:
+    def changed(self, wanted: Mapping[str, object], *, send_all: bool) -> tuple[bytes, dict[str, list[str]]]:
         """An archive of the files that changed since the last call; the names of all `files` and
         `directories`, and of files `unseen` because they cannot be read or are too large.
 
@@ -50,7 +50,7 @@ class Evidence:
         file or folder with its state, below the home; `mail`, its folder of messages; `settings`, the path of
         its settings in dconf; `processes`.
         """
-        if anew:
+        if send_all:
             self._sent.clear()
         now: dict[str, Stamp | bytes] = {}
         directories: list[str] = []

@@ -86,7 +86,7 @@ class Handler(BaseHTTPRequestHandler):
         with self.desktop.lock:
             if name == "evidence":
                 packed, listed = self.desktop.evidence.changed(
-                    request.get("applications", {}), anew=bool(request.get("anew"))
+                    request.get("applications", {}), send_all=bool(request.get("anew"))
                 )
                 return self._send_document({**listed, "clipboard": evidence.clipboard()}, packed)
             if name not in ("observe", "act", "start", "bars", "make", "pointer"):

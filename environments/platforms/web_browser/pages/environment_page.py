@@ -141,7 +141,7 @@ class EnvironmentPage:
             text=state["text"] or None, image_sha256=hashlib.sha256(image).hexdigest() if image else None
         )
 
-    async def start_anew(self) -> None:
+    async def reset(self) -> None:
         """Close any window without an answer and empty the clipboard, as at a reset."""
         self.window = None
         await self.tab.page.evaluate("() => clearPage()")

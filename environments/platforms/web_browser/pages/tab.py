@@ -168,7 +168,7 @@ class Tab:
                 if self.crashed or self.page.is_closed() or not _is_interruption(error.__cause__):
                     raise
                 await asyncio.sleep(0.03)
-        raise EnvironmentBrokenError(f"The page of {self.title} navigates without end.")
+        raise EnvironmentBrokenError(f"The page of {self.title} keeps navigating.")
 
     async def settle(self) -> None:
         """Wait, within limits, until the page stops changing and loading.

@@ -76,7 +76,7 @@ class ApplicationServer:
             listener = await _bind_socket(port)
         except OSError as error:
             raise ApplicationStartFailedError(
-                f"{application.title} cannot have the port {port}: {error.strerror}"
+                f"{application.title} cannot use the port {port}: {error.strerror}"
             ) from error
         port = listener.getsockname()[1]
         if confinement is None:
