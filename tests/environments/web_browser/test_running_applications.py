@@ -74,7 +74,7 @@ async def test_it_is_opened_where_it_runs_put_back_at_every_reset_and_left_runni
         assert host.address(application) == f"http://localhost:{port}/list" and host.ports["tracker"] == port
         assert log.read_text() == "reset reset "
         snapshots = FileSnapshots(sandbox.home)
-        snapshots.elsewhere = dict(host.data_folders)
+        snapshots.outside_folders = dict(host.data_folders)
         found = snapshots.take()
         assert [(item.path, item.text) for item in found.files] == [
             (".applications/tracker/records.json", '{"place": "~/.applications/tracker/a"}')
