@@ -233,8 +233,7 @@ def _is_copy(scene: Scene, source: str, original: FileState, copy: FileState, wh
 
 def _are_comparable(first: FileState, second: FileState) -> bool:
     """Whether the texts of two files with different bytes can prove them copies: both describe the same kind
-    of content, or one of them plain text, and describe all of it, which the lines of a PDF document do
-    not."""
+    of content, or one is plain text, and each describes all of it, unlike the lines of a PDF document."""
     if first.text is None or second.text is None:
         return first.size == second.size
     contents = {first.content, second.content}

@@ -122,8 +122,7 @@ class EvidenceView:
         return None if relative is None else self.files.get(relative)
 
     def place(self, path: str) -> FileState | None:
-        """The file at `path`; for `CLIPBOARD` its text as if it were a file, which is empty after copying a
-        file."""
+        """The file at `path`; for `CLIPBOARD` a file with its text, which is empty after copying a file."""
         if path != CLIPBOARD:
             return self.file(path)
         clipboard = self.evidence.clipboard

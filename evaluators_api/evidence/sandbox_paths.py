@@ -2,8 +2,7 @@ r"""Normalises the paths in evaluation functions to those of evidence: relative 
 forward slashes. Models also write `~/…`, `/home/user/…`, `C:\Users\user\…` and `file://` addresses.
 
 Also holds the functions on path names that generated code calls. They work on text alone, for paths of both
-systems: `os.path` in the sandbox knows only POSIX, so `os.path.basename("C:\\a\\b")` would be the whole
-text."""
+systems: `os.path` in the sandbox knows only POSIX and takes "C:\\a\\b" for one name."""
 
 import ntpath
 import posixpath

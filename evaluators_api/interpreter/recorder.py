@@ -59,8 +59,7 @@ def wrappers(names: Iterable[str]) -> str:
 
 
 Alteration = Callable[[int, Check, dict[str, str], Answer], Answer]
-"""Returns the answer to give instead, from the number of a call (from 0), check, arguments as text and
-answer."""
+"""Maps the number of a call (from 0), check, arguments as text and answer to the answer given instead."""
 
 
 @dataclass(frozen=True, slots=True)

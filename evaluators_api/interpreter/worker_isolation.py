@@ -1,5 +1,4 @@
-"""The program of sandbox workers: the interpreter without error output, in bubblewrap if the machine has
-it."""
+"""The program of sandbox workers: the interpreter without error output, in bubblewrap if available."""
 
 import os
 import shlex
