@@ -81,7 +81,7 @@ def is_long(text: str) -> bool:
 
 
 def has_phrase(wanted: str, text: str) -> bool:
-    """Whether `wanted` stands in `text` as whole words.
+    """Whether `text` contains `wanted` as whole words.
 
     A hyphen, dot, apostrophe or at sign that joins two words is inside a word, a separator between digits is
     inside a number; scripts without spaces have a boundary everywhere.
@@ -123,7 +123,7 @@ def find_phrase(wanted: str, text: str) -> int:
 
 
 def count_phrases(wanted: str, text: str) -> int:
-    """How often `wanted` stands in `text` as whole words, letter by letter; occurrences do not overlap.
+    """How often `text` contains `wanted` as whole words, letter by letter, without overlaps.
 
     >>> count_phrases("Router", "Router Router"), count_phrases("Router", "Routers"), count_phrases("", "a")
     (2, 0, 0)

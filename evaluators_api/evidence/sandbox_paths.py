@@ -92,7 +92,7 @@ def last_part(path: str) -> str:
 
 
 def replaced_function(name: str) -> str:
-    """The function that one of `PATH_FUNCTIONS` stands for: `os.path.join`."""
+    """The function that one of `PATH_FUNCTIONS` replaces, such as `os.path.join`."""
     return name.replace("path_", "os.path.", 1)
 
 

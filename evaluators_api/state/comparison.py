@@ -30,7 +30,7 @@ class Change:
     parents: tuple[Node, Node] | None = None
     """The groups that contain it in both trees; None inside something added or removed."""
     around: tuple[tuple[Node, ...], ...] = ()
-    """The records and list items around it that existed before: each as it was and, if it remains, as it
+    """The records and list items around it that existed before, each as it was and, if it remains, as it
     is."""
 
 

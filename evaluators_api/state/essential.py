@@ -1,6 +1,5 @@
-"""Divides effects into those of every correct performance and those of only some (method section 3). It is
-the only such computation: for what writers see, what examinations demand and what the account attributes to
-the work."""
+"""Divides effects into those of every correct performance and those of only some (method section 3): once for
+what writers see, what examinations demand and what the account attributes to the work."""
 
 from __future__ import annotations
 
@@ -115,8 +114,8 @@ def _values_left(effect: Effect) -> set[str | None]:
 
 
 def _lookup_keys(effect: Effect, parameters: Mapping[str, str]) -> list[_Key]:
-    """What it is called by: in terms of the parameters, plainly, and as a reference, which is the same
-    whether it is the first to a record or stands for another one."""
+    """Keys by which an effect is found: in terms of the parameters, plainly, and as a reference, which is the
+    same for a new reference and one that replaces another."""
     keys: list[_Key] = [effect.key, ("=", *(filled(part, parameters) for part in effect.key))]
     if effect.refers_template and effect.kind != "removed":
         keys.append(("refers", effect.area, effect.container_template, *effect.address_template))

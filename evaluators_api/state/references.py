@@ -180,8 +180,7 @@ class HeldValues:
 
 
 def source_of_text(start: Evidence, container: str, value: str | None) -> str:
-    """The source of the whole `value`: `clipboard`, or the path of another file than `container`, or
-    empty."""
+    """The source of the whole `value`: `clipboard`, the path of another file than `container`, or empty."""
     wanted = (value or "").strip().replace("\r\n", "\n")
     if len(wanted) < _SHORTEST:
         return ""
