@@ -13,7 +13,7 @@ from taskloom.prompts.replies import DependencyJudgeReply, DependencyPair
 from taskloom.taskgraph.records.subtask import with_path_parts
 
 _PURPOSE = re.compile(r"^For [^,.]+, ")
-"""The purpose of all, which asks for nothing."""
+"""The purpose of the task, which asks for nothing."""
 _MOST_FILLER_WORDS = 3
 """Most words between two requests that do not count as a request."""
 

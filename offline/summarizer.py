@@ -52,7 +52,7 @@ class InstructionWriter:
     explicit: bool = False
     """Whether every resource is called by its name every time."""
     _mentioned: dict[tuple[str, str, str], str] = field(default_factory=dict)
-    """The words for the kind of every mentioned resource, the last one last."""
+    """The words for the kind of every mentioned resource, in the order of mention."""
     _application: str = ""
 
     def instruction(self, order: Sequence[int]) -> str:
@@ -137,7 +137,7 @@ class InstructionWriter:
         return words
 
     def _list_names(self, index: int, readers: Sequence[PhrasedSubtask]) -> str:
-        """The names of the inputs of `readers` at a part; "the text file" would seem to mean the next one."""
+        """The inputs of `readers` at a part, by name; "the text file" before a name would seem to mean it."""
         names = []
         for reader in readers:
             if (resource := _resource_at(reader, index)) is not None:

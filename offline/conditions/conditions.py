@@ -238,7 +238,7 @@ class Terms:
         return Condition(self.call(check, **arguments), self.text(complaint))
 
     def condition_of(self, recorded: CheckAsked, complaint: str) -> Condition:
-        """The condition that a check which is True for this performance is True."""
+        """The condition of a recorded check that is True for this performance."""
         return Condition(self._call(recorded), self.text(complaint))
 
     def _call(self, recorded: CheckAsked) -> Call:
