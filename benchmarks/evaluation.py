@@ -110,8 +110,8 @@ def in_sandbox(sandbox: EvaluationSandbox, piece: Evidence) -> bool:
 
 def by_exec(piece: Evidence) -> bool:
     """The same function with the same checks, run without any protection."""
-    doors = CallRecorder(Scene(view(piece), ScreenReader())).doors()
-    names: dict[str, object] = {"namedtuple": namedtuple, **doors}
+    functions = CallRecorder(Scene(view(piece), ScreenReader())).functions()
+    names: dict[str, object] = {"namedtuple": namedtuple, **functions}
     exec(compile(FUNCTION, "function", "exec"), names)
     return bool(names["evaluate_agent_task_completion"](**PARAMETERS).success)  # type: ignore[operator]
 
