@@ -1,4 +1,4 @@
-"""The warehouse: records in, records and answers out. The rest of this package builds on it."""
+"""The warehouse, which stores and reads records and runs queries. The rest of this package builds on it."""
 
 import functools
 import threading
@@ -17,7 +17,7 @@ from taskloom.taskgraph.records.exploration import SeenScreen
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.errors import VersionError, WarehouseError, WarehouseUnavailableError
 from taskloom.warehouse.field_codecs import Shared
-from taskloom.warehouse.querying import Bound, Reader
+from taskloom.warehouse.querying import QueryParameters, Reader
 from taskloom.warehouse.records import DatasetVersion, VersionTag
 from taskloom.warehouse.schema import TABLES, Table
 from taskloom.warehouse.storage.database import (
@@ -70,7 +70,7 @@ class Warehouse(Reader):
             with Warehouse(location, read_only=True) as present:
                 self._snapshot = present.snapshot_of(version)
         if self.read_only:
-            self._reading()
+            self._open_reader()
 
     def __enter__(self) -> Self:
         return self
@@ -94,12 +94,12 @@ class Warehouse(Reader):
     def write(self, records: Sequence[Record], replace: bool = False) -> None:
         """Store records of any classes in one commit over all tables.
 
-        A row whose id is stored already is left as it is, so a write may be repeated; with `replace` it is
-        exchanged. Screenshots are stored first.
+        A row whose id is already stored is kept, so a write may be repeated; with `replace` it is
+        replaced. Screenshots are stored first.
 
         Raises:
             RowInvalidError: a record that fits no table; nothing was stored.
-            WarehouseUnavailableError, WarehouseBusyError: not writable, or others hold it too long.
+            WarehouseUnavailableError, WarehouseBusyError: not writable, or locked by others for too long.
         """
         batch = batch_of(records)
         tables = batch.arrow()
@@ -110,15 +110,15 @@ class Warehouse(Reader):
     def change(self, action: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
         """Run `action` in one transaction as the only writer, and commit; raises what `write` does."""
 
-        def once() -> T:
+        def attempt() -> T:
             with transaction(writer):
                 return action(writer)
 
         with self._guard:
-            writer = self._writing()
+            writer = self._require_writer()
             with WriterLock(self.location):
                 try:
-                    answer = retried(once, self.location)
+                    result = retried(attempt, self.location)
                 except duckdb.Error as error:
                     raise WarehouseUnavailableError(
                         f"Nothing was written to {self.location.shown}: {reason_of(error)}"
@@ -126,12 +126,12 @@ class Warehouse(Reader):
             self._writes += 1
             if self._writes % _COMPACT_EVERY == 0:
                 self.compact()
-            return answer
+            return result
 
     def maintain(self, action: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
         """Run `action`, which maintains files, outside a transaction and as the only writer."""
         with self._guard:
-            writer = self._writing()
+            writer = self._require_writer()
             with WriterLock(self.location):
                 return retried(lambda: action(writer), self.location)
 
@@ -147,12 +147,12 @@ class Warehouse(Reader):
         name."""
         self.compact()
 
-        def put(connection: duckdb.DuckDBPyConnection) -> DatasetVersion:
-            version = _described(connection, name, run_id, description, dict(settings or {}))
+        def insert_version(connection: duckdb.DuckDBPyConnection) -> DatasetVersion:
+            version = _new_version(connection, name, run_id, description, dict(settings or {}))
             insert_rows(connection, batch_of([version]).arrow(), replace=False)
             return version
 
-        return self.change(put)
+        return self.change(insert_version)
 
     def versions(self) -> list[DatasetVersion]:
         """Published versions, oldest first."""
@@ -175,11 +175,12 @@ class Warehouse(Reader):
         return known[version]
 
     def compact(self) -> None:
-        """Merge small data files; versions stay readable. Files that no commit names go after a day."""
+        """Merge small data files; versions stay readable. Files that no commit references are
+        deleted after a day."""
         with self._guard:
-            writer = self._writing()
+            writer = self._require_writer()
             with WriterLock(self.location):
-                # What merging holds is a row group for each thread; one thread takes as long.
+                # Merging holds one row group per thread in memory, and one thread is as fast.
                 writer.execute("SET threads = 1")
                 try:
                     for call in (
@@ -200,14 +201,14 @@ class Warehouse(Reader):
         self,
         record: type[R],
         where: str = "",
-        parameters: Bound = (),
+        parameters: QueryParameters = (),
         *,
         pictures: bool = False,
         order_by: str = "",
     ) -> Iterator[R]:
-        """Records of a class, optionally those for which the SQL condition `where` holds.
+        """Records of a class, optionally only those that satisfy the SQL condition `where`.
 
-        A trajectory comes with its steps; `pictures` fills the bytes of its screenshots.
+        A trajectory comes with its steps; `pictures` adds the bytes of its screenshots.
 
         Raises:
             RowInvalidError, ScreenshotMissingError: a stored row is no valid record, or a picture is absent.
@@ -222,14 +223,13 @@ class Warehouse(Reader):
             yield from self._decode(table, record, rows.slice(start, size).to_pylist(), pictures)
 
     def find(self, record: type[R], column: str, value: str, *, pictures: bool = False) -> R | None:
-        """The record whose `column` has a value, as `read` gives it; None where there is none."""
+        """The first record that `read` returns with this value of `column`; None where there is none."""
         return next(self.read(record, f"{column} = ?", [value], pictures=pictures), None)
 
     def _session(self) -> tuple[duckdb.DuckDBPyConnection, str, AbstractContextManager[object]]:
         with self._guard:
-            connection = self._reading().cursor()
-        # A reader and a writer of one process can wait for each other's locks on the catalogue for ever: take
-        # turns.
+            connection = self._open_reader().cursor()
+        # A reader and a writer of one process can deadlock on the catalogue's locks, so they take turns.
         return connection, self._catalogue, self._guard if self._writer is not None else nullcontext()
 
     def count(self, record: type[Record], where: str = "") -> int:
@@ -241,7 +241,7 @@ class Warehouse(Reader):
     def _decode(
         self, table: Table, record: type[R], rows: list[dict[str, Any]], pictures: bool
     ) -> Iterator[R]:
-        shared = Shared(picture=self.screenshots.read if pictures else None)
+        shared = Shared(read_picture=self.screenshots.read if pictures else None)
         steps: dict[str, list[dict[str, Any]]] = {}
         if record is Trajectory:
             wanted = [row["trajectory_id"] for row in rows]
@@ -275,7 +275,7 @@ class Warehouse(Reader):
                 (folder / "data").mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise WarehouseUnavailableError(
-                    f"The warehouse {self.location.shown} cannot be made: {error.strerror}"
+                    f"The warehouse {self.location.shown} cannot be created: {error.strerror}"
                 ) from None
         with WriterLock(self.location):
             writer = connect_writer(self.location)
@@ -293,14 +293,14 @@ class Warehouse(Reader):
                 raise
         self._writer = writer
 
-    def _writing(self) -> duckdb.DuckDBPyConnection:
+    def _require_writer(self) -> duckdb.DuckDBPyConnection:
         if self._writer is None:
             raise WarehouseUnavailableError(
                 f"The warehouse {self.location.shown} was opened for reading only."
             )
         return self._writer
 
-    def _reading(self) -> duckdb.DuckDBPyConnection:
+    def _open_reader(self) -> duckdb.DuckDBPyConnection:
         if self._reader is None:
             reader = connect_reader(self.location, self._snapshot)
             if not retried(lambda: is_current(reader, self.location.shown), self.location):
@@ -310,7 +310,7 @@ class Warehouse(Reader):
         return self._reader
 
 
-def _described(
+def _new_version(
     connection: duckdb.DuckDBPyConnection,
     name: str,
     run_id: str,
@@ -323,7 +323,7 @@ def _described(
     name = name or next(free for number in count(len(known) + 1) if (free := f"v{number}") not in known)
     if name in known:
         raise VersionError(
-            f"The version {name!r} is published already and cannot change; choose another name."
+            f"The version {name!r} is already published and cannot change; choose another name."
         )
     counts = {table.name: _number(connection, f"SELECT count(*) FROM {table.name}") for table in TABLES}
     counts.pop("dataset_versions")
@@ -352,7 +352,7 @@ def _described(
         )
     except ValidationError:
         raise VersionError(
-            f"{name!r} is not a name for a version: letters, digits, dot, dash and underscore."
+            f"{name!r} is not a valid version name; use letters, digits, dots, dashes and underscores."
         ) from None
 
 

@@ -20,7 +20,7 @@ from taskloom.resources.dimensions import DIMENSIONS, LEVELS, Level
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
 from taskloom.warehouse.exporting.files import write_json
-from taskloom.warehouse.exporting.judging_sheets import applications_of, expressed, sheet_of
+from taskloom.warehouse.exporting.judging_sheets import applications_of, expressible_tasks, sheet_of
 from taskloom.warehouse.exporting.machine_setup import START_COPY, start_script
 
 ARCHIVE: Final = "artifacts/cua_gym_tasks_v1.tar.zst"
@@ -65,7 +65,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
         pa.output_stream(str(folder / ARCHIVE), compression="zstd") as compressed,
         tarfile.open(fileobj=compressed, mode="w|", format=tarfile.PAX_FORMAT) as archive,
     ):
-        for task, (row, files) in expressed(source, lambda task: _bundle(task, source), refused):
+        for task, (row, files) in expressible_tasks(source, lambda task: _bundle(task, source), refused):
             rows.setdefault(source.split_of(task.task_id) if source.splits else "", []).append(row)
             for name, text in files.items():
                 data = text.encode()

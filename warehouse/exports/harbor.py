@@ -18,7 +18,7 @@ from taskloom.resources.applications import Application
 from taskloom.taskgraph.records.evaluation_function import JudgingSheet
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
-from taskloom.warehouse.exporting.judging_sheets import applications_of, expressed, sheet_of
+from taskloom.warehouse.exporting.judging_sheets import applications_of, expressible_tasks, sheet_of
 from taskloom.warehouse.exporting.machine_setup import START_COPY, start_script
 
 _SCHEMA: Final = "1.3"
@@ -50,7 +50,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     """Write a package for every task that can be judged by its files."""
     counts: Counter[str] = Counter()
     refused: list[Refused] = []
-    for task, (sheet, applications) in expressed(
+    for task, (sheet, applications) in expressible_tasks(
         source, lambda task: (sheet_of(task, source), applications_of(task, source)), refused
     ):
         place = folder / source.split_of(task.task_id) if source.splits else folder

@@ -31,7 +31,7 @@ from taskloom.warehouse.schema import TABLE_NAMED, TABLE_OF_RECORD
 from taskloom.warehouse.sets.key_table import SPLITS
 from taskloom.warehouse.storage.rows import encode_record
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.task_quality import UNKNOWN, error_rates, task_quality
+from taskloom.warehouse.task_quality import ERROR_RATES_UNKNOWN, error_rates, task_quality
 from taskloom.warehouse.versions import REASONS, ScoreValidity, score_validity
 
 _IMAGE: Final = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
@@ -284,7 +284,7 @@ def _card(source: ExportSource, options: ExportOptions, parquet: ParquetFiles) -
         dimensions=TABLE,
         levels=LEVELS,
         reasons=REASONS,
-        rates_unknown=UNKNOWN,
+        rates_unknown=ERROR_RATES_UNKNOWN,
         often=_often,
     )
 

@@ -1,7 +1,7 @@
-"""Where a warehouse lives: a local folder, or a Postgres catalogue with object storage; and what the
-environment says about reaching the latter, whose secrets are never shown.
+"""Locations of a warehouse, a local folder or a Postgres catalogue with object storage, and the access to
+the latter that the environment describes; its secrets are never shown.
 
-The variables are those that other programs read too: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`,
+The variables are the usual ones: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`,
 `AWS_SESSION_TOKEN`, `AWS_REGION` (or `AWS_DEFAULT_REGION`), `AWS_ENDPOINT_URL_S3` (or `AWS_ENDPOINT_URL`)
 and `PGPASSWORD`, which Postgres' client library reads by itself.
 """
@@ -47,7 +47,7 @@ class Location:
 
     @property
     def data_folder(self) -> Path | None:
-        """The folder of pictures and Parquet files; None where they lie in object storage."""
+        """The folder of pictures and Parquet files; None where they are in object storage."""
         return None if self.data.startswith("s3://") else Path(self.data)
 
     @property
@@ -57,10 +57,10 @@ class Location:
 
 
 def parse_location(text: str | Path) -> Location:
-    """The location that `text` names: a path, or `ADDRESS_FORM`, also with a folder that all writers see.
+    """The location that `text` names: a path, or `ADDRESS_FORM`, or that with a folder that all writers see.
 
-    What it refuses is an unknown scheme or option, and a Postgres address without `data` or with a
-    password, which is never repeated.
+    An unknown scheme or option is refused, and so is a Postgres address without `data` or with a password,
+    which is never repeated.
     """
     if isinstance(text, str) and re.match(r"^postgres(ql)?://", text):
         return _remote(text)
@@ -90,7 +90,9 @@ def _remote(text: str) -> Location:
     if unknown:
         _refuse(f"has the option {unknown[0]!r}; known: data, {', '.join(_PASSED_ON)}")
     if not _BUCKET.match(data) and not data.startswith("/"):
-        _refuse("does not say where its data lie: add ?data=s3://bucket/prefix, or a folder all writers see")
+        _refuse(
+            "does not say where its data are: add ?data=s3://bucket/prefix, or a folder that all writers see"
+        )
     settings = {"host": parts.hostname, "port": str(port or 5432), "dbname": database}
     if parts.username:
         settings["user"] = unquote(parts.username)
@@ -106,16 +108,16 @@ def _conninfo(value: str) -> str:
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-def _refuse(what: str) -> NoReturn:
+def _refuse(problem: str) -> NoReturn:
     raise WarehouseUnavailableError(
-        f"The address of the remote warehouse {what}. It looks like {ADDRESS_FORM}."
+        f"The address of the remote warehouse {problem}. It looks like {ADDRESS_FORM}."
     )
 
 
-_SECRET: Final = ("PGPASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
-_DIALLED: Final = re.compile(r'Unable to connect to Postgres at ".*?": ')
-_SHORTEST: Final = 4
-"""Shorter secrets are not looked for in messages: they would be found in ordinary words."""
+_SECRET_VARIABLES: Final = ("PGPASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+_CONNECTION_STRING: Final = re.compile(r'Unable to connect to Postgres at ".*?": ')
+_MIN_SECRET_LENGTH: Final = 4
+"""Shorter secrets are not replaced in messages, because they occur in ordinary words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +141,9 @@ def storage_access(environment: Mapping[str, str] = os.environ) -> StorageAccess
     missing = [name for name in names if not environment.get(name)]
     if missing:
         raise WarehouseUnavailableError(f"Object storage needs {' and '.join(missing)} in the environment.")
-    given = environment.get("AWS_ENDPOINT_URL_S3") or environment.get("AWS_ENDPOINT_URL") or ""
-    parts = urlsplit(given)
-    if given and (parts.scheme not in ("http", "https") or not parts.netloc or "@" in parts.netloc):
+    url = environment.get("AWS_ENDPOINT_URL_S3") or environment.get("AWS_ENDPOINT_URL") or ""
+    parts = urlsplit(url)
+    if url and (parts.scheme not in ("http", "https") or not parts.netloc or "@" in parts.netloc):
         raise WarehouseUnavailableError(
             "AWS_ENDPOINT_URL must be the http:// or https:// address of an S3-compatible service."
         )
@@ -157,14 +159,14 @@ def storage_access(environment: Mapping[str, str] = os.environ) -> StorageAccess
 
 def without_secrets(text: str, environment: Mapping[str, str] = os.environ) -> str:
     """`text` with every secret of the environment replaced by stars, for messages of other programs."""
-    for name in _SECRET:
+    for name in _SECRET_VARIABLES:
         value = environment.get(name, "")
-        if len(value) >= _SHORTEST:
+        if len(value) >= _MIN_SECRET_LENGTH:
             text = text.replace(value, "***")
     return text
 
 
 def reason_of(error: Exception) -> str:
     """Another program's error message in one line, without secrets."""
-    text = _DIALLED.sub("", without_secrets(str(error).strip()))
+    text = _CONNECTION_STRING.sub("", without_secrets(str(error).strip()))
     return text.splitlines()[0] if text else type(error).__name__

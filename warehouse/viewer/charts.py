@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from taskloom.resources.dimensions import LEVELS, TABLE, DimensionDefinition
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.task_quality import UNKNOWN, error_rates
+from taskloom.warehouse.task_quality import ERROR_RATES_UNKNOWN, error_rates
 
 _RUNS_SHOWN = 50
 _BY_AGENT = (
@@ -92,7 +92,7 @@ def dataset_figures(warehouse: Warehouse) -> dict[str, object]:
         "rejections": rejections,
         "quality": function_figures(warehouse),
         "rates": error_rates(warehouse),
-        "rates_unknown": UNKNOWN,
+        "rates_unknown": ERROR_RATES_UNKNOWN,
         "agents": agent_figures(warehouse),
         "places": where_charts(warehouse),
     }

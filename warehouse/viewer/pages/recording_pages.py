@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from taskloom.taskgraph.records.task import ReplayedSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.errors import ScreenshotMissingError
-from taskloom.warehouse.exporting.recordings import image_size, in_words, points_of
+from taskloom.warehouse.exporting.recordings import describe_step, image_size, points_of
 from taskloom.warehouse.records import ModelCallRecord
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.viewer.website import Site
@@ -70,7 +70,7 @@ def _frame(warehouse: Warehouse, step: TrajectoryStep, subtasks: tuple[ReplayedS
     return Frame(
         number=step.step,
         subtask=next(owners, 0),
-        action=in_words(step),
+        action=describe_step(step),
         thought=step.thought,
         problem=step.problem,
         picture=step.observation_screenshot.sha256 if size else "",
