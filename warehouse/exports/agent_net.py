@@ -53,7 +53,7 @@ def _record(
 
 
 def agent_net_code(step: TrajectoryStep, size: tuple[int, int]) -> str:
-    """The step as PyAutoGUI code with points as fractions; text beyond its ASCII keyboard is inserted."""
+    """The step as PyAutoGUI code with points as fractions; text outside its ASCII keyboard is pasted."""
     if isinstance(step.action, WaitInput):
         return "computer.wait()" if step.action.seconds == 1 else f"computer.wait({step.action.seconds!r})"
     return "\n".join(_in_fractions(_typeable(line), size) for line in pyautogui_statements(step))

@@ -1,6 +1,6 @@
 """Harbor task packages: a folder per task with `task.toml`, `instruction.md`, `environment/` and `tests/`.
 
-Where sets were asked for, each set is a folder of packages. The environment is a Dockerfile that installs
+With sets, each is a folder of packages. The environment is a Dockerfile that installs
 taskloom (build argument `TASKLOOM`: a requirement or the address of a wheel) and the applications, and a
 program that brings the container to the start of the task. `tests/test.sh` runs `taskloom judge` on the home
 folder and writes `reward.json`.
@@ -124,4 +124,4 @@ def _configuration(task: Task, sheet: JudgingSheet, names: list[str]) -> str:
         lines += [f"[{section}]"] if section else []
         lines += (f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items())
         lines.append("")
-    return "\n".join(lines).replace("\x7f", "\\u007f")  # else texts, lists and numbers are as in JSON
+    return "\n".join(lines).replace("\x7f", "\\u007f")  # otherwise values are as in JSON
