@@ -2,10 +2,10 @@
 
 WarehouseError
 ├── WarehouseUnavailableError  the place cannot be opened: not a warehouse, read-only, full, extension absent
-│   └── WarehouseMissingError  there is none at the place
+│   └── WarehouseMissingError  there is no warehouse at the place
 ├── WarehouseBusyError         other processes held the catalogue for too long (transient)
 ├── WarehouseTooNewError       written by a later taskloom
-├── RowInvalidError            a record that does not fit its table, or a stored row that is no valid record
+├── RowInvalidError            a record that does not fit its table, or a stored row that is not a record
 ├── QueryRefusedError          SQL that could change or leave the warehouse
 ├── QueryFailedError           SQL that does not run: syntax, unknown column, bad parameter
 │   └── TableMissingError      names a table that does not exist, or did not at that time
@@ -34,7 +34,7 @@ _FAULTS_SHOWN: Final = 50
 
 
 class WarehouseError(TaskloomError):
-    """Anything that goes wrong with stored data."""
+    """Any error of the warehouse."""
 
 
 class WarehouseUnavailableError(WarehouseError):
@@ -56,7 +56,7 @@ class WarehouseTooNewError(WarehouseError):
 
 
 class RowInvalidError(WarehouseError):
-    """A record does not fit its table, or a stored row is no valid record."""
+    """A record does not fit its table, or a stored row is not a valid record."""
 
 
 class QueryRefusedError(WarehouseError):

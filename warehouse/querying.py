@@ -181,7 +181,7 @@ def admit(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
         raise QueryRefusedError(
             f"The warehouse can only be queried (SELECT, DESCRIBE, SUMMARIZE); this is {kind}."
         )
-    # Written out: for a bound value DuckDB imports pandas where that is installed, half a second.
+    # Not a bound value: for that DuckDB imports pandas if it is installed, which takes half a second.
     text = quoted(sql.strip().rstrip(";"))
     rows = connection.execute(f"SELECT json_serialize_sql('{text}')").fetchall()
     tree = json.loads(rows[0][0])

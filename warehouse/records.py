@@ -82,7 +82,7 @@ class VersionTag(Record):
     tag: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     """Name, such as `stable`."""
     version: str
-    """The version it stands for."""
+    """The version that it names."""
 
 
 class ImportedItem(Record):
@@ -159,7 +159,7 @@ class GateResult(Record):
     value: float | None = None
     """Its figure in the state to be published; None where too little is known."""
     previous: float | None = None
-    """The same figure of the version before; None without one."""
+    """The same figure of the previous version; None without one."""
     previous_version: str = ""
     """That version."""
     limit: float

@@ -1,7 +1,7 @@
 """The tables of the warehouse, derived from the records.
 
-A record's fields become columns of the same name, with the field's docstring as comment; the records named
-under `flatten` give their fields as columns instead of one struct. `evolution` adds new ones.
+A record's fields become columns of the same name, with the field's docstring as comment; the fields of
+records under `flatten` become columns instead of one struct. `evolution` adds new columns.
 """
 
 from collections.abc import Mapping

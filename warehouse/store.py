@@ -121,7 +121,7 @@ class Warehouse(Reader):
                     result = retried(attempt, self.location)
                 except duckdb.Error as error:
                     raise WarehouseUnavailableError(
-                        f"Nothing was written to {self.location.shown}: {reason_of(error)}"
+                        f"Nothing was written to {self.location.label}: {reason_of(error)}"
                     ) from None
             self._writes += 1
             if self._writes % _COMPACT_EVERY == 0:
@@ -211,7 +211,7 @@ class Warehouse(Reader):
         A trajectory comes with its steps; `pictures` adds the bytes of its screenshots.
 
         Raises:
-            RowInvalidError, ScreenshotMissingError: a stored row is no valid record, or a picture is absent.
+            RowInvalidError, ScreenshotMissingError: a stored row is not valid, or a picture is absent.
             QueryFailedError, QueryRefusedError: the condition does not run, or could leave the warehouse.
         """
         table = table_of(record)
@@ -275,18 +275,18 @@ class Warehouse(Reader):
                 (folder / "data").mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise WarehouseUnavailableError(
-                    f"The warehouse {self.location.shown} cannot be created: {error.strerror}"
+                    f"The warehouse {self.location.label} cannot be created: {error.strerror}"
                 ) from None
         with WriterLock(self.location):
             writer = connect_writer(self.location)
             try:
-                if not is_current(writer, self.location.shown):
+                if not is_current(writer, self.location.label):
                     writer.execute(f"CALL {LAKE}.set_option('parquet_compression', 'zstd')")
                     retried(lambda: bring_up_to_date(writer), self.location)
             except duckdb.Error as error:
                 writer.close()
                 raise WarehouseUnavailableError(
-                    f"The warehouse {self.location.shown} cannot be prepared: {reason_of(error)}"
+                    f"The warehouse {self.location.label} cannot be prepared: {reason_of(error)}"
                 ) from None
             except WarehouseError:
                 writer.close()
@@ -296,14 +296,14 @@ class Warehouse(Reader):
     def _require_writer(self) -> duckdb.DuckDBPyConnection:
         if self._writer is None:
             raise WarehouseUnavailableError(
-                f"The warehouse {self.location.shown} was opened for reading only."
+                f"The warehouse {self.location.label} was opened for reading only."
             )
         return self._writer
 
     def _open_reader(self) -> duckdb.DuckDBPyConnection:
         if self._reader is None:
             reader = connect_reader(self.location, self._snapshot)
-            if not retried(lambda: is_current(reader, self.location.shown), self.location):
+            if not retried(lambda: is_current(reader, self.location.label), self.location):
                 complete_for_reading(reader)
                 self._catalogue = COMPLETED
             self._reader = reader

@@ -25,7 +25,7 @@ JUDGE_UNKNOWN = "not known: no spoilt instruction was given to it"
 CRITIC_ABSENT = "none: no model plays this role, and rules cannot"
 REVIEWS_UNKNOWN = "not known: nobody has reviewed one"
 MOST_COUNTED = 50_000
-"""Most instructions whose variety is measured; of more, a fixed sample is drawn."""
+"""Maximum number of instructions whose variety is measured; of more, a fixed sample is used."""
 _LARGEST = (
     "SELECT name, number, count(*) OVER (), sum(number) OVER () FROM ({}) AS counted(name, number)"
     " ORDER BY number DESC, name LIMIT 1"
@@ -64,7 +64,7 @@ class Agreement(Record):
     measure: str
     """Cohen's kappa or Fleiss' kappa."""
     value: float
-    """1 is full agreement, 0 what chance gives."""
+    """1 is full agreement, 0 agreement by chance."""
     low: float | None
     """Lower end of its 95 % interval; None where it is not defined."""
     high: float | None

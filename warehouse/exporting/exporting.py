@@ -62,8 +62,8 @@ class ExportOptions(Record):
     window: int = Field(default=0, ge=0)
     """Maximum steps in a record of a trajectory; the next record says what was done before. 0 for all."""
     pictures: int = Field(default=0, ge=0)
-    """Maximum screens shown in a record of openai_chat, the last ones; answers to the others are not trained.
-    0 for all."""
+    """Maximum screens shown in a record of openai_chat, the last ones; answers to the others are not trained
+    on. 0 for all."""
     instruction_level: Literal["high", "low"] = "low"
     """Instruction given in fine-tuning records: the task's or the subtask's."""
     attempts: Literal["", "successful", "all"] = ""

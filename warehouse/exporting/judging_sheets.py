@@ -46,7 +46,7 @@ def sheet_of(task: Task, source: ExportSource) -> JudgingSheet:
                 raise InexpressibleError(f"no file shows whether {node.subtask_id} is done")
             through.append(name)
             continue
-        made_before = {
+        outputs = {
             item.value for other in earlier for item in other.outputs if item.kind is ResourceKind.FILE
         }
         judged.append(
@@ -55,7 +55,7 @@ def sheet_of(task: Task, source: ExportSource) -> JudgingSheet:
                 instruction=node.instruction,
                 source=text,
                 parameters=dict(node.parameters),
-                made_before=tuple(sorted(made_before)),
+                made_before=tuple(sorted(outputs)),
                 as_left=_files_as_left(text, node, earlier, _CLIPBOARD in known_sources, source.checks),
                 given_from=known_sources,
                 left_out=left_out,
@@ -125,7 +125,7 @@ def without_momentary_checks(
     source: str, node: BoundSubtask, checks: Mapping[str, CheckFacts], known_sources: Collection[str]
 ) -> tuple[str, tuple[str, ...]]:
     """The function without checks of momentary state, and the removed checks; no text where nothing is left,
-    `InexpressibleError` where it judges the route or cannot be rewritten. `known_sources` can be read."""
+    `InexpressibleError` where it judges the route or cannot be rewritten. Checks may read `known_sources`."""
     try:
         module = ast.parse(source)
     except SyntaxError:
@@ -133,15 +133,11 @@ def without_momentary_checks(
 
     def is_removed(call: ast.Call) -> bool:
         facts = checks.get(call.func.id) if isinstance(call.func, ast.Name) else None
-        copied_out = any(
-            keyword.arg == "target"
-            and isinstance(keyword.value, ast.Constant)
-            and keyword.value.value == _CLIPBOARD
-            for keyword in call.keywords
+        copied = any(
+            item.arg == "target" and isinstance(item.value, ast.Constant) and item.value.value == _CLIPBOARD
+            for item in call.keywords
         )
-        return facts is not None and (
-            facts.momentary or copied_out or _reads_open_document(call, known_sources)
-        )
+        return facts is not None and (facts.momentary or copied or _reads_open_document(call, known_sources))
 
     calls = list(_checks_in(module))
     for name, _ in calls:
@@ -171,9 +167,7 @@ def _files_as_left(
 ) -> tuple[str, ...]:
     """Files of applications that are compared with their state between the subtasks, which is kept until the
     end; `InexpressibleError` where it is not."""
-    made_before = {
-        item.value for other in earlier for item in other.outputs if item.kind is ResourceKind.RECORD
-    }
+    outputs = {item.value for other in earlier for item in other.outputs if item.kind is ResourceKind.RECORD}
     compared: set[str] = set()
     changed: set[str] = set()
     for name, call in _checks_in(ast.parse(source)):
@@ -191,7 +185,7 @@ def _files_as_left(
             changed.add(texts[0] or "")
         values = {_text_of(item, node.parameters) for item in ast.walk(call) if isinstance(item, ast.expr)}
         unknown = bool(earlier) and texts[:1] == [None] and not any(_checks_in(arguments[0]))
-        if unknown or made_before & (values - {""}):
+        if unknown or outputs & (values - {""}):
             compared.add(texts[0] or "")
     if "" in compared or compared & changed:
         raise InexpressibleError(
@@ -310,7 +304,5 @@ def _fails(body: list[ast.stmt]) -> bool:
     value = last.value
     if isinstance(value, ast.Call):
         first = value.args[0] if value.args else None
-        value = first or next(
-            (keyword.value for keyword in value.keywords if keyword.arg == "success"), value
-        )
+        value = first or next((item.value for item in value.keywords if item.arg == "success"), value)
     return isinstance(value, ast.Constant) and value.value is False

@@ -49,7 +49,7 @@ class Picture:
 
 
 Step = tuple[Picture | None, DemonstratedAction | str | None]
-"""A screen and the action on it, or the reason why it is no action here."""
+"""A screen and the action on it, or the reason why it is not an action here."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ def build_task(
     intent: str = "",
     other_applications: Mapping[str, str] | None = None,
 ) -> Task:
-    """The task of an imported graph; `refusal` where it is cyclic, names unknown nodes, or is too large.
+    """The task of an imported graph; raises `refusal` if it is cyclic, names unknown nodes, or is too large.
 
     `other_applications`, with their categories, count towards the knowledge that the task requires.
     """

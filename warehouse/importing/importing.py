@@ -71,8 +71,8 @@ class ImportReading:
 
 
 def survey_import(format_name: str, path: Path) -> ImportReading:
-    """Everything in `path`, a file, folder or `.zip`, valid or broken; stores nothing. Refused where nothing
-    there is in the format, or many items are and none is valid."""
+    """Everything in `path`, a file, folder or `.zip`, valid or broken; stores nothing. Refused where it
+    holds nothing in the format, or many items of which none is valid."""
     records: list[Record] = []
     broken: list[BrokenItem] = []
     module = cast(ImportFormat, IMPORTS.load(format_name))
@@ -177,15 +177,7 @@ def _unpack(path: Path, folder: Path) -> None:
         raise ImportRefusedError(str(path), "", f"cannot be unpacked: {error.strerror or error}") from None
 
 
-INSTRUCTION_FIELDS: Final = (
-    "instruction",
-    "intent",
-    "confirmed_task",
-    "description",
-    "goal",
-    "task_description",
-    "task",
-)
+FIELDS: Final = ("instruction", "intent", "confirmed_task", "description", "goal", "task_description", "task")
 """Fields in which collections keep an instruction; the first that an item has is used."""
 _JSON: Final = (".json", ".jsonl", ".ndjson")
 _TEXT_TYPES: Final = ("string", "large_string")
@@ -232,7 +224,7 @@ def _instructions_of_table(path: Path, column: str) -> list[str]:
         if text := _instruction(row, column):
             instructions.append(text)
     if not instructions:
-        expected = repr(column) if column else f"any of {', '.join(INSTRUCTION_FIELDS)}"
+        expected = repr(column) if column else f"any of {', '.join(FIELDS)}"
         raise ImportRefusedError(
             str(path),
             "",
@@ -247,7 +239,7 @@ def _instruction(row: JsonValue | Mapping[str, object], column: str) -> str:
         return "" if column else row
     if not isinstance(row, Mapping):
         return ""
-    texts = (row.get(name) for name in ((column,) if column else INSTRUCTION_FIELDS))
+    texts = (row.get(name) for name in ((column,) if column else FIELDS))
     return next((text for text in texts if isinstance(text, str) and text.strip()), "")
 
 

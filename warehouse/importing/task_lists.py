@@ -300,7 +300,7 @@ class _WebArenaTask(ForeignModel):
 def web_arena(path: Path) -> Records:
     """WebArena, VisualWebArena, WebArena-Verified: configurations, as lists or as one file per task.
 
-    A task is one subtask, which fills in a template; tasks of one template have one subtask. A task whose
+    A task is one subtask, which fills in a template; tasks of one template share it. A task whose
     reference answer is `N/A`, or whose expected status is an error, is kept and marked as infeasible. Ids
     repeat between the files of VisualWebArena, so a task's id here has the file's name before it.
     """

@@ -38,7 +38,7 @@ class _Outcome(ForeignModel):
 
 
 def read(path: Path) -> Records:
-    """The outcomes of a file, or of the JSON files of a folder; refused where one is no list of outcomes."""
+    """The outcomes of a file, or of the JSON files of a folder; refused where one holds no list of them."""
     yield from check_items(_items(path), _name, _records, kind="evaluation_function")
 
 

@@ -144,11 +144,8 @@ def find_similar(wordings: Wordings, probes: Rows, among: Rows) -> Rows:
             with registered(database, probes=pa.table({"number": remaining})):
                 pairs = database.execute(_PAIRS_SQL, limits).fetchnumpy()
             found[np.asarray(pairs["number"], np.int64)] = pairs["other"]
-            remaining, searched, width = (
-                remaining[found[remaining] < 0],
-                searched + width,
-                width * _WIDTH_FACTOR,
-            )
+            remaining = remaining[found[remaining] < 0]
+            searched, width = searched + width, width * _WIDTH_FACTOR
     return found[probes[chosen]][group] if len(probes) else found[:0]
 
 
@@ -190,7 +187,7 @@ class ComparedTasks:
     """Tasks, sorted by id and numbered in that order."""
 
     table: KeyTable
-    """What no two sets may share; each key with its kind in front."""
+    """What no two sets may share; each key is prefixed with its kind."""
     strata: KeyTable
     """Labels of each task, such as its levels."""
     wordings: Wordings
@@ -319,18 +316,17 @@ def _add_equal_instructions(
         texts[present], return_index=True, return_inverse=True, return_counts=True
     )
     repeated = np.flatnonzero(count[group] > 1)
-    representatives = sorted({int(number) for number in present[first_of_group[group[repeated]]]})
-    instructions = instruction_of([tasks[number] for number in representatives])
+    representatives = present[first_of_group[group[repeated]]].tolist()
+    numbers = sorted(set(representatives))
+    instructions = instruction_of([tasks[number] for number in numbers])
     number_of = {
         number: keys.names.setdefault(
             f"instruction {fold_text(instructions[tasks[number]])}", len(keys.names)
         )
-        for number in representatives
+        for number in numbers
     }
     keys.holders.append(order[present[repeated]])
-    keys.held.append(
-        np.array([number_of[int(number)] for number in present[first_of_group[group[repeated]]]], np.int64)
-    )
+    keys.held.append(np.array([number_of[number] for number in representatives], np.int64))
 
 
 def _concatenated(parts: list[Rows]) -> Rows:

@@ -19,7 +19,7 @@ from taskloom.warehouse.store import Warehouse
 
 
 class CellQuota(Record):
-    """A number of tasks wanted with certain levels."""
+    """A wanted number of tasks with certain levels."""
 
     levels: dict[Dimension, str]
     """Level per dimension; dimensions left out may have any."""

@@ -96,7 +96,7 @@ def leakage(
     may_share: Collection[LeakKind] = (),
     compared: tuple[Members, Sequence[Leak]] | None = None,
 ) -> LeakageReport:
-    """Everything that occurs in two sets, and every instruction of a set that is, nearly, in a list.
+    """Everything that occurs in two sets, and every instruction of a set that resembles one of a list.
 
     Instructions are not compared again where `compared` (sets, and the result of `find_resembling` for them)
     covers `members`.

@@ -98,7 +98,7 @@ def retried(action: Callable[[], T], location: Location, *, roll_back: bool = Tr
                 raise _translated(error, location) from None
             if time.monotonic() >= deadline:
                 raise WarehouseBusyError(
-                    f"The warehouse {location.shown} stayed busy for {_RETRY_SECONDS:.0f} s:"
+                    f"The warehouse {location.label} stayed busy for {_RETRY_SECONDS:.0f} s:"
                     f" {reason_of(error)}"
                 ) from None
         time.sleep(pause)
@@ -162,7 +162,7 @@ def _attach(connection: duckdb.DuckDBPyConnection, location: Location, options: 
         if _mentions(error, _NOT_CREATED):
             raise _missing_warehouse(location) from None
         raise WarehouseUnavailableError(
-            f"The warehouse {location.shown} cannot be opened: {reason_of(error)}"
+            f"The warehouse {location.label} cannot be opened: {reason_of(error)}"
         ) from None
     connection.execute(f"USE {LAKE}")
     connection.execute("RESET threads")
@@ -170,7 +170,7 @@ def _attach(connection: duckdb.DuckDBPyConnection, location: Location, options: 
 
 def _missing_warehouse(location: Location) -> WarehouseMissingError:
     return WarehouseMissingError(
-        f"There is no warehouse at {location.shown}. `taskloom build` or `taskloom import` creates one;"
+        f"There is no warehouse at {location.label}. `taskloom build` or `taskloom import` creates one;"
         " TASKLOOM_WAREHOUSE names another place."
     )
 
@@ -178,17 +178,17 @@ def _missing_warehouse(location: Location) -> WarehouseMissingError:
 def _translated(error: duckdb.Error, location: Location) -> Exception:
     if _mentions(error, _NO_SPACE) or _is_full(location):
         return WarehouseUnavailableError(
-            f"No space is left for the warehouse {location.shown}; nothing of this write was kept, everything"
+            f"No space is left for the warehouse {location.label}; nothing of this write was kept, everything"
             " before it is intact. Free some space and run again."
         )
     if _mentions(error, _FILE_MISSING) and ".parquet" in str(error):
         return WarehouseUnavailableError(
-            f"A file of the warehouse {location.shown} is missing: {reason_of(error)}. Restore it from"
+            f"A file of the warehouse {location.label} is missing: {reason_of(error)}. Restore it from"
             " a copy; whatever does not need it can still be read."
         )
     if _mentions(error, _NOT_WRITABLE):
         return WarehouseUnavailableError(
-            f"The warehouse {location.shown} cannot be written: {reason_of(error)}"
+            f"The warehouse {location.label} cannot be written: {reason_of(error)}"
         )
     return error
 
@@ -241,7 +241,7 @@ class WriterLock:
             file = os.open(folder / "writer.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as error:
             raise WarehouseUnavailableError(
-                f"The warehouse {self._location.shown} cannot be written: {error.strerror}"
+                f"The warehouse {self._location.label} cannot be written: {error.strerror}"
             ) from None
         self._wait(lambda: lock_descriptor(file, blocking=False), lambda: os.close(file), pause=0.005)
         return lambda: os.close(file)
@@ -269,7 +269,7 @@ class WriterLock:
         except duckdb.Error as error:
             release()
             raise WarehouseUnavailableError(
-                f"The catalogue of {self._location.shown} cannot be reached: {reason_of(error)}"
+                f"The catalogue of {self._location.label} cannot be reached: {reason_of(error)}"
             ) from None
         except WarehouseUnavailableError:
             release()
@@ -282,6 +282,6 @@ class WriterLock:
             if time.monotonic() > deadline:
                 give_up()
                 raise WarehouseBusyError(
-                    f"Another process has been writing to {self._location.shown} for {WAIT_SECONDS:.0f} s."
+                    f"Another process has been writing to {self._location.label} for {WAIT_SECONDS:.0f} s."
                 )
             time.sleep(pause)

@@ -44,7 +44,7 @@ def fingerprint() -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def is_current(connection: duckdb.DuckDBPyConnection, shown: str) -> bool:
+def is_current(connection: duckdb.DuckDBPyConnection, label: str) -> bool:
     """Whether the attached lake has the present schema; `WarehouseTooNewError` where it has a later one."""
     stored = stored_state(connection)
     if stored is None:
@@ -52,7 +52,7 @@ def is_current(connection: duckdb.DuckDBPyConnection, shown: str) -> bool:
     version, stored_fingerprint = stored
     if version > SCHEMA_VERSION:
         raise WarehouseTooNewError(
-            f"The warehouse {shown} has schema {version}; this taskloom knows up to {SCHEMA_VERSION}. Install"
+            f"The warehouse {label} has schema {version}; this taskloom knows up to {SCHEMA_VERSION}. Install"
             " a later taskloom, or name another warehouse."
         )
     current = version == SCHEMA_VERSION and stored_fingerprint == fingerprint()

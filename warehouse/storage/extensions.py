@@ -1,4 +1,4 @@
-"""DuckDB's extensions, loaded from installed wheels; DuckDB checks its own signature.
+"""DuckDB's extensions, loaded from installed wheels; DuckDB checks their signatures.
 
 Where a wheel is absent, DuckDB downloads what a local warehouse needs, and nothing else.
 """

@@ -33,7 +33,8 @@ class Location:
     """Folder or object-storage prefix of everything but the catalogue, with a final slash."""
     folder: Path | None
     """The local folder; None for a remote warehouse."""
-    shown: str
+    label: str
+    """The address as messages show it, without a password."""
 
     @property
     def screenshots(self) -> str:
@@ -57,7 +58,7 @@ class Location:
 
 
 def parse_location(text: str | Path) -> Location:
-    """The location that `text` names: a path, or `ADDRESS_FORM`, or that with a folder that all writers see.
+    """The location that `text` names: a path, or `ADDRESS_FORM`, where `data` may be a shared folder.
 
     An unknown scheme or option is refused, and so is a Postgres address without `data` or with a password,
     which is never repeated.
@@ -99,8 +100,8 @@ def _remote(text: str) -> Location:
     settings |= {name: values[0] for name, values in options.items()}
     connection = " ".join(f"{name}={_conninfo(value)}" for name, value in settings.items())
     host = parts.hostname + (f":{port}" if port else "")
-    shown = f"postgresql://{host}/{database}?data={data}"
-    return Location(f"postgres:{connection}", f"{data}/", None, shown)
+    label = f"postgresql://{host}/{database}?data={data}"
+    return Location(f"postgres:{connection}", f"{data}/", None, label)
 
 
 def _conninfo(value: str) -> str:

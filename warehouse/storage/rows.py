@@ -37,11 +37,7 @@ class Batch:
             rows["control_lists"] = [
                 {"controls_id": key, "controls": items} for key, items in self.shared.controls.items()
             ]
-        return {
-            name: _arrow_table(TABLE_NAMED[name], table_rows)
-            for name, table_rows in rows.items()
-            if table_rows
-        }
+        return {name: _arrow_table(TABLE_NAMED[name], items) for name, items in rows.items() if items}
 
 
 def batch_of(records: Iterable[Record]) -> Batch:
@@ -59,10 +55,9 @@ def batch_of(records: Iterable[Record]) -> Batch:
             continue
         steps: list[dict[str, Any]] = []
         if isinstance(record, Trajectory):
-            trajectory_id, fields = record.trajectory_id, TABLE_NAMED["trajectory_steps"].fields
+            name, fields = record.trajectory_id, TABLE_NAMED["trajectory_steps"].fields
             steps = [
-                {"trajectory_id": trajectory_id, **encode_fields(fields, step, batch.shared)}
-                for step in record.steps
+                {"trajectory_id": name, **encode_fields(fields, step, batch.shared)} for step in record.steps
             ]
         decode_record(table, row, batch.shared, steps)
         keyed[key] = row
@@ -176,11 +171,10 @@ def insert_rows(connection: duckdb.DuckDBPyConnection, tables: Mapping[str, pa.T
     for name in sorted(tables, key=lambda name: name != "trajectory_steps"):
         table = TABLE_NAMED[name]
         key = ", ".join(f'"{part}"' for part in (table.key if name != "trajectory_steps" else table.key[:1]))
-        existing = name if name != "trajectory_steps" else "trajectories"
+        parent = name if name != "trajectory_steps" else "trajectories"
         prepared = ", ".join(f'{sql} AS "{column}"' for column, sql in table.prepared.items())
         columns = f"* REPLACE ({prepared})" if prepared else "*"
         with registered(connection, incoming=tables[name]):
             connection.execute(
-                f"INSERT INTO {name} BY NAME SELECT {columns} FROM incoming"
-                f" ANTI JOIN {existing} USING ({key})"
+                f"INSERT INTO {name} BY NAME SELECT {columns} FROM incoming ANTI JOIN {parent} USING ({key})"
             )

@@ -88,7 +88,7 @@ Choices = Callable[[], Sequence[tuple[str, str]]]
 """Returns the names of versions, each with the path prefix of its pages."""
 _VERSIONS_PATH: Final = "/at/"
 _PRESENT_PATH: Final = "-"
-"""Means the present state where the viewer was opened at a version; it is no valid name of a version."""
+"""Means the present state where the viewer was opened at a version; not a valid version name."""
 _MAX_OPEN: Final = 8
 
 

@@ -138,7 +138,7 @@ def read_cells(warehouse: Warehouse) -> dict[Cell, int]:
 
 
 def _level_rows(cells: Mapping[Cell, int], fixed: Mapping[str, str]) -> list[tuple[str, _Places]]:
-    """A row per dimension, a place per level, with the number of tasks of it and the other fixed levels."""
+    """A row per dimension with a place per level, which counts tasks with it and the other fixed levels."""
     rows = []
     for dimension in map(str, DIMENSIONS):
         others = {name: level for name, level in fixed.items() if name != dimension}

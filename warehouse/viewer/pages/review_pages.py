@@ -87,9 +87,7 @@ _MEANING = {
     "executable": "Executable: it can be done from a fresh start",
     "sense": "Makes sense: somebody could want this",
 }
-_REVIEWERS: Final = (
-    "SELECT reviewer, count(*) AS tasks FROM latest_reviews GROUP BY reviewer ORDER BY reviewer"
-)
+_PEOPLE: Final = "SELECT reviewer, count(*) AS tasks FROM latest_reviews GROUP BY reviewer ORDER BY reviewer"
 
 
 def add_pages(application: FastAPI, site: Site, desk: ReviewDesk | None) -> None:
@@ -100,7 +98,7 @@ def add_pages(application: FastAPI, site: Site, desk: ReviewDesk | None) -> None
         return site.page(
             "reviews.html.jinja",
             figures=site.store.query(named_query("acceptance").sql).as_dicts(),
-            people=site.store.query(_REVIEWERS).as_dicts(),
+            people=site.store.query(_PEOPLE).as_dicts(),
             enabled=desk is not None,
             chosen=TaskFilter.of(request.query_params).values,
             choices=site.cache.get("choices", lambda: choices(site.store)),
@@ -246,7 +244,7 @@ class Queue:
 
 
 def queue_of(warehouse: Warehouse, chosen: TaskFilter, former: Queue | None = None) -> Queue:
-    """The tasks that the filter allows: one of each combination of levels, then the others, in random order.
+    """The tasks that the filter allows: one of each combination of levels, then the others, shuffled.
 
     Those of the `former` queue keep their order, and new ones follow. Only finished tasks, unless the
     filter names a status. Otherwise the order depends on the ids alone.

@@ -28,8 +28,8 @@ MAX_SECONDS = 10.0
 MAX_CHARACTERS = 600
 """Characters shown of one value: a thousand lists of controls would be ten megabytes of page."""
 MAX_TASKS: Final = 100_000
-_MAX_FILE_SECONDS: Final = 60.0
-_MAX_TASKS_SECONDS: Final = 300.0
+_FILE_SECONDS: Final = 60.0
+_TASKS_SECONDS: Final = 300.0
 """Writing a hundred thousand tasks with their graphs takes longer than a query may."""
 _MEDIA_TYPES: Final = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 _MAX_BARS = 60
@@ -119,12 +119,7 @@ def add_pages(application: FastAPI, site: Site) -> None:
         condition, parameters = chosen.condition()
         # Not sorted, because sorting would need all tasks with their graphs in memory.
         return _file(
-            site.store,
-            f"SELECT * FROM tasks WHERE {condition}",
-            "tasks",
-            ending,
-            parameters,
-            _MAX_TASKS_SECONDS,
+            site.store, f"SELECT * FROM tasks WHERE {condition}", "tasks", ending, parameters, _TASKS_SECONDS
         )
 
     @application.get("/sql.{ending}")
@@ -141,7 +136,7 @@ def _file(
     name: str,
     ending: str,
     parameters: Sequence[str] = (),
-    seconds: float = _MAX_FILE_SECONDS,
+    seconds: float = _FILE_SECONDS,
 ) -> Response:
     if ending not in _MEDIA_TYPES:
         raise HTTPException(404, f"There are files of {' and '.join(_MEDIA_TYPES)} only.")

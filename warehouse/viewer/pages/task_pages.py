@@ -26,10 +26,8 @@ def title_of(task: Task) -> str:
         return task.intent
     names = sorted({node.application for node in task.graph.nodes if node.application})
     size = len(task.graph.nodes)
-    applications = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
-    return f"{size} {'subtask' if size == 1 else 'subtasks'}" + (
-        f" in {applications}" if applications else ""
-    )
+    listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+    return f"{size} {'subtask' if size == 1 else 'subtasks'}" + (f" in {listed}" if listed else "")
 
 
 def numbers_of(task: Task) -> dict[str, int]:
@@ -217,15 +215,11 @@ def add_pages(application: FastAPI, site: Site) -> None:
 
     @application.get("/tasks")
     def tasks(request: Request) -> HTMLResponse:
-        parameters = request.query_params
-        chosen = TaskFilter.of(parameters)
-        sort = sort_in(parameters)
+        query = request.query_params
+        chosen = TaskFilter.of(query)
+        sort = sort_in(query)
         page = read_page(
-            site.store,
-            chosen,
-            sort=sort,
-            after=parameters.get("after", ""),
-            before=parameters.get("before", ""),
+            site.store, chosen, sort=sort, after=query.get("after", ""), before=query.get("before", "")
         )
         key = ("count", *chosen.values.values())
         return site.page(
