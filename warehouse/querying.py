@@ -27,7 +27,7 @@ from taskloom.warehouse.errors import (
     TableMissingError,
     WarehouseUnavailableError,
 )
-from taskloom.warehouse.storage.database import LAKE, connect_reader, retried
+from taskloom.warehouse.storage.database import LAKE, connect_reader, retry
 from taskloom.warehouse.storage.extensions import quoted
 from taskloom.warehouse.storage.known_schema import is_known
 from taskloom.warehouse.storage.locations import Location, parse_location, without_secrets
@@ -106,7 +106,7 @@ class Reader(ABC):
             timer.start()
         try:
             with lock:
-                return retried(attempt, self.location)
+                return retry(attempt, self.location)
         except (duckdb.Error, OSError) as error:  # Arrow reports an interrupted stream as an OSError.
             if timed_out.is_set():
                 raise QueryFailedError(
@@ -139,7 +139,7 @@ def open_quickly(address: str) -> QuickReader | None:
     """A reader of the warehouse at `address`; None where only `Warehouse` can read it."""
     location = parse_location(address)
     connection = connect_reader(location)
-    if retried(lambda: is_known(connection), location):
+    if retry(lambda: is_known(connection), location):
         return QuickReader(location, connection)
     connection.close()
     return None

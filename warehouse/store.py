@@ -26,7 +26,7 @@ from taskloom.warehouse.storage.database import (
     connect_reader,
     connect_writer,
     first_row,
-    retried,
+    retry,
     transaction,
 )
 from taskloom.warehouse.storage.evolution import COMPLETED, bring_up_to_date, complete_for_reading, is_current
@@ -118,7 +118,7 @@ class Warehouse(Reader):
             writer = self._require_writer()
             with WriterLock(self.location):
                 try:
-                    result = retried(attempt, self.location)
+                    result = retry(attempt, self.location)
                 except duckdb.Error as error:
                     raise WarehouseUnavailableError(
                         f"Nothing was written to {self.location.label}: {reason_of(error)}"
@@ -133,7 +133,7 @@ class Warehouse(Reader):
         with self._guard:
             writer = self._require_writer()
             with WriterLock(self.location):
-                return retried(lambda: action(writer), self.location)
+                return retry(lambda: action(writer), self.location)
 
     def publish(
         self,
@@ -187,10 +187,10 @@ class Warehouse(Reader):
                         f"{LAKE}.set_option('parquet_row_group_size', '{_ROW_GROUP}')",
                         f"ducklake_merge_adjacent_files('{LAKE}')",
                     ):
-                        retried(functools.partial(writer.execute, f"CALL {call}"), self.location)
+                        retry(functools.partial(writer.execute, f"CALL {call}"), self.location)
                 finally:
                     writer.execute("RESET threads")
-                retried(
+                retry(
                     lambda: writer.execute(
                         f"CALL ducklake_cleanup_old_files('{LAKE}', older_than => now() - INTERVAL 1 DAY)"
                     ),
@@ -254,14 +254,14 @@ class Warehouse(Reader):
                 steps.setdefault(step["trajectory_id"], []).append(step)
         if record in (Trajectory, SeenScreen):
             texts, controls = references([rows, list(steps.values())])
-            shared.texts = self._shared("file_texts", "text", texts)
-            shared.controls = self._shared("control_lists", "controls", controls)
+            shared.texts = self._read_shared("file_texts", "text", texts)
+            shared.controls = self._read_shared("control_lists", "controls", controls)
         for row in rows:
             decoded = decode_record(table, row, shared, steps.get(str(row.get("trajectory_id")), ()))
             if isinstance(decoded, record):
                 yield decoded
 
-    def _shared(self, table: str, column: str, wanted: set[str]) -> dict[str, Any]:
+    def _read_shared(self, table: str, column: str, wanted: set[str]) -> dict[str, Any]:
         if not wanted:
             return {}
         sql = f"SELECT {column}_id, {column} FROM {table} WHERE {column}_id IN (SELECT unnest(?::VARCHAR[]))"
@@ -282,7 +282,7 @@ class Warehouse(Reader):
             try:
                 if not is_current(writer, self.location.label):
                     writer.execute(f"CALL {LAKE}.set_option('parquet_compression', 'zstd')")
-                    retried(lambda: bring_up_to_date(writer), self.location)
+                    retry(lambda: bring_up_to_date(writer), self.location)
             except duckdb.Error as error:
                 writer.close()
                 raise WarehouseUnavailableError(
@@ -303,7 +303,7 @@ class Warehouse(Reader):
     def _open_reader(self) -> duckdb.DuckDBPyConnection:
         if self._reader is None:
             reader = connect_reader(self.location, self._snapshot)
-            if not retried(lambda: is_current(reader, self.location.label), self.location):
+            if not retry(lambda: is_current(reader, self.location.label), self.location):
                 complete_for_reading(reader)
                 self._catalogue = COMPLETED
             self._reader = reader
@@ -325,7 +325,7 @@ def _new_version(
         raise VersionError(
             f"The version {name!r} is already published and cannot change; choose another name."
         )
-    counts = {table.name: _number(connection, f"SELECT count(*) FROM {table.name}") for table in TABLES}
+    counts = {table.name: _query_number(connection, f"SELECT count(*) FROM {table.name}") for table in TABLES}
     counts.pop("dataset_versions")
     counts.pop("version_tags")
     funnel = {
@@ -339,7 +339,7 @@ def _new_version(
     try:
         return DatasetVersion(
             name=name,
-            snapshot_id=_number(connection, f"SELECT id FROM ducklake_current_snapshot('{LAKE}')"),
+            snapshot_id=_query_number(connection, f"SELECT id FROM ducklake_current_snapshot('{LAKE}')"),
             parent=known[-1] if known else "",
             run_id=run_id,
             created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
@@ -356,6 +356,6 @@ def _new_version(
         ) from None
 
 
-def _number(connection: duckdb.DuckDBPyConnection, sql: str) -> int:
+def _query_number(connection: duckdb.DuckDBPyConnection, sql: str) -> int:
     row = first_row(connection, sql)
     return int(str(row[0])) if row else 0

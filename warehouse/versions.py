@@ -43,13 +43,14 @@ def differences(warehouse: Warehouse, earlier: str, later: str) -> list[TableCha
     for table in TABLES:
         if table.name in ("dataset_versions", "version_tags"):
             continue
-        snapshots = [snapshot for snapshot in (first, second) if _exists(warehouse, table, snapshot)]
-        both = snapshots == [first, second]
+        in_first, in_second = (_exists(warehouse, table, snapshot) for snapshot in (first, second))
+        both = in_first and in_second
+        comparable = both and table.name not in _BULKY
         change = TableChange(
             table=table.name,
-            added=_only_in(warehouse, table, second, first if both else None) if second in snapshots else 0,
-            removed=_only_in(warehouse, table, first, second if both else None) if first in snapshots else 0,
-            changed=_changed(warehouse, table, first, second) if both and table.name not in _BULKY else 0,
+            added=_count_only_in(warehouse, table, second, first if both else None) if in_second else 0,
+            removed=_count_only_in(warehouse, table, first, second if both else None) if in_first else 0,
+            changed=_count_changed(warehouse, table, first, second) if comparable else 0,
         )
         if change.added or change.removed or change.changed:
             changes.append(change)
@@ -64,7 +65,7 @@ def _exists(warehouse: Warehouse, table: Table, snapshot: int) -> bool:
     return True
 
 
-def _only_in(warehouse: Warehouse, table: Table, snapshot: int, other: int | None) -> int:
+def _count_only_in(warehouse: Warehouse, table: Table, snapshot: int, other: int | None) -> int:
     key = ", ".join(f'"{name}"' for name in table.key)
     sql = f"SELECT {key} FROM {table.name} AT (VERSION => {snapshot})"
     if other is not None:
@@ -72,7 +73,7 @@ def _only_in(warehouse: Warehouse, table: Table, snapshot: int, other: int | Non
     return warehouse.query(f"SELECT count(*) FROM ({sql})").number()
 
 
-def _changed(warehouse: Warehouse, table: Table, first: int, second: int) -> int:
+def _count_changed(warehouse: Warehouse, table: Table, first: int, second: int) -> int:
     key = ", ".join(f'"{name}"' for name in table.key)
     sql = (
         f"SELECT count(*) FROM (SELECT * FROM {table.name} AT (VERSION => {first})) AS a JOIN (SELECT * FROM"

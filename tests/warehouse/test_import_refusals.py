@@ -11,7 +11,7 @@ import pytest
 from taskloom.taskgraph.records.graph import Dependency
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.warehouse.errors import ImportRefusedError, UnknownFormatError
-from taskloom.warehouse.importing.imported_tasks import build_task, guessed_resource
+from taskloom.warehouse.importing.imported_tasks import build_task, guess_resource
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse import foreign
 from tests.warehouse.foreign import run_import
@@ -280,7 +280,7 @@ def test_a_subtask_that_occurs_twice_in_a_graph_is_refused_whatever_its_links() 
         for name in ("a", "b")
     )
     link = Dependency(
-        producer="a", consumer="b", resource=guessed_resource("file_path", "os", "Documents/a.txt")
+        producer="a", consumer="b", resource=guess_resource("file_path", "os", "Documents/a.txt")
     )
     for links in ([], [link]):
         with pytest.raises(ImportRefusedError, match="occur twice"):

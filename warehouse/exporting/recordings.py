@@ -73,7 +73,7 @@ def points_of(step: TrajectoryStep) -> list[tuple[int, int]]:
     return [(inside(x, left, right), inside(y, top, bottom)) for x, y in action.fractions]
 
 
-def scaled(point: tuple[int, int], size: tuple[int, int], coordinates: Coordinates) -> list[float]:
+def scale(point: tuple[int, int], size: tuple[int, int], coordinates: Coordinates) -> list[float]:
     """A point in the wanted coordinates, rounded so that it still means the same pixel."""
     if coordinates == "absolute":
         return [point[0], point[1]]
@@ -85,7 +85,7 @@ def scaled(point: tuple[int, int], size: tuple[int, int], coordinates: Coordinat
     ]
 
 
-def unscaled(value: Sequence[float], size: tuple[int, int], coordinates: Coordinates) -> tuple[int, int]:
+def unscale(value: Sequence[float], size: tuple[int, int], coordinates: Coordinates) -> tuple[int, int]:
     """The pixel that scaled coordinates mean."""
     x, y = value
     if coordinates == "absolute":
@@ -109,7 +109,7 @@ def call_arguments(
 ) -> dict[str, object]:
     """The arguments of the action as one call: where, on which control, and how."""
     arguments: dict[str, object] = {}
-    points = [scaled(point, size, coordinates) for point in points_of(step)]
+    points = [scale(point, size, coordinates) for point in points_of(step)]
     if isinstance(step.action, DragInput):
         arguments["path"] = points
     elif points:
@@ -120,7 +120,7 @@ def call_arguments(
     return arguments
 
 
-def announced_calls() -> str:
+def list_calls() -> str:
     """The calls that `call_text` writes, with the names of their arguments."""
     calls = []
     for name, gesture in GESTURES.items():
@@ -142,14 +142,14 @@ SYSTEM: Final = (
 )
 """Instructions to the agent about its actions."""
 FINISH: Final = "Action: finish()"
-_SCORES: Final = (
+_SCORE_FIELDS: Final = (
     *("experiment_id", "agent", "task_id", "variant", "repeat", "end", "success", "coverage_rate"),
     *("logical_consistency", "held", "clean", "answered"),
 )
 _MARKS: Final = re.compile(r"<( *)(image|video|audio)( *)>")
 _CALL: Final = re.compile(r"^Action:", re.MULTILINE)
 """Start of a line of a thought that would be read as an action."""
-_ESCAPED: Final = re.compile(r"< ( *)(image|video|audio)( *) >")
+_ESCAPED_MARKS: Final = re.compile(r"< ( *)(image|video|audio)( *) >")
 COORDINATES: Final = {
     "absolute": "pixels of the screenshot",
     "unit": "fractions of its width and height, from 0 to 1",
@@ -196,12 +196,12 @@ def with_marks(text: str) -> str:
     >>> with_marks(without_marks("<audio> < audio>"))
     '<audio> < audio>'
     """
-    return _ESCAPED.sub(r"<\1\2\3>", text)
+    return _ESCAPED_MARKS.sub(r"<\1\2\3>", text)
 
 
 def system_text(options: ExportOptions) -> str:
     """The system message, which says in which coordinates points are given."""
-    return SYSTEM.format(coordinates=COORDINATES[options.coordinates], actions=announced_calls())
+    return SYSTEM.format(coordinates=COORDINATES[options.coordinates], actions=list_calls())
 
 
 def dialogues(source: ExportSource, options: ExportOptions) -> Iterator[Dialogue]:
@@ -252,8 +252,8 @@ def recordings(
 
 def scores_of(run: AgentRun) -> dict[str, object]:
     """The agent of an attempt, how it ended, and its scores as far as they are defined."""
-    fields = run.model_dump(mode="json", include=set(_SCORES))
-    return {name: fields[name] for name in _SCORES if fields[name] is not None} | run.further_metrics
+    fields = run.model_dump(mode="json", include=set(_SCORE_FIELDS))
+    return {name: fields[name] for name in _SCORE_FIELDS if fields[name] is not None} | run.further_metrics
 
 
 def answer_text(step: TrajectoryStep, options: ExportOptions) -> str:

@@ -28,7 +28,7 @@ from taskloom.warehouse.exporting.recordings import (
     image_size,
     points_of,
     recordings,
-    scaled,
+    scale,
     system_text,
     without_marks,
 )
@@ -56,7 +56,7 @@ def _grounding_record(
     left, top, right, bottom = box
     size = image_size(step.observation_screenshot.png)
     point, first, last = (
-        scaled(place, size, options.coordinates)
+        scale(place, size, options.coordinates)
         for place in (points_of(step)[0], (left, top), (right - 1, bottom - 1))
     )
     question = (

@@ -136,7 +136,7 @@ def read_action(action: PaperAction, item: Item, place: str = "") -> Action:
         raise item.refusal(field_path, reason_of(first)) from None
 
 
-def guessed_resource(category: str, application: str, value: str) -> Resource:
+def guess_resource(category: str, application: str, value: str) -> Resource:
     """A resource of a category unknown to the catalogue; its kind is guessed from the category's ending."""
     kind = guessed_kind(category) or ResourceKind.RECORD
     known = ResourceCategory(name=category, kind=kind, description="")

@@ -79,13 +79,13 @@ def _trajectories(path: Path) -> Records:
         except ImportRefusedError as error:
             yield unreadable_item(error, label, kind="trajectory")
             if pending:
-                yield _incomplete(pending[0], label, "the file with its last steps cannot be read")
+                yield _broken_trajectory(pending[0], label, "the file with its last steps cannot be read")
             pending, gap = [], True
     if pending:
         yield _trajectory(pending, label, gap)
 
 
-def _incomplete(row: dict[str, Any], label: str, reason: str) -> BrokenItem:
+def _broken_trajectory(row: dict[str, Any], label: str, reason: str) -> BrokenItem:
     name = str(row.get("trajectory_id") or "")
     return BrokenItem(name or label, "trajectory", label, (Fault(label, name, reason),), BROKEN, None)
 
@@ -93,7 +93,7 @@ def _incomplete(row: dict[str, Any], label: str, reason: str) -> BrokenItem:
 def _trajectory(rows: list[dict[str, Any]], label: str, after_a_gap: bool) -> Record | BrokenItem:
     first = rows[0]
     if after_a_gap and first.get("step") != 1:
-        return _incomplete(first, label, "the file with its first steps cannot be read")
+        return _broken_trajectory(first, label, "the file with its first steps cannot be read")
     name = str(first.get("trajectory_id") or "")
     try:
         steps = tuple(_step(row, label, name) for row in rows)
@@ -101,7 +101,7 @@ def _trajectory(rows: list[dict[str, Any]], label: str, after_a_gap: bool) -> Re
     except ImportRefusedError as error:
         return BrokenItem(name or label, "trajectory", label, error.faults, error.code, None)
     except (KeyError, ValueError, TypeError) as error:
-        return _incomplete(first, label, f"breaks the format: {error}")
+        return _broken_trajectory(first, label, f"breaks the format: {error}")
 
 
 def _step(row: dict[str, Any], label: str, name: str) -> TrajectoryStep:

@@ -32,7 +32,7 @@ from taskloom.warehouse.importing.imported_tasks import (
     PaperAction,
     build_task,
     canonical_application,
-    guessed_resource,
+    guess_resource,
     imported_trajectory,
     read_action,
 )
@@ -281,7 +281,7 @@ def _bind(subtask: Subtask, instruction: str) -> BoundSubtask:
 
     def resources(declared: tuple[ResourceDeclaration, ...]) -> tuple[Resource, ...]:
         return tuple(
-            guessed_resource(item.category, subtask.application, parameters.get(item.parameter, ""))
+            guess_resource(item.category, subtask.application, parameters.get(item.parameter, ""))
             for item in declared
         )
 
@@ -306,7 +306,7 @@ def _parameters_in(instruction: str, subtask: Subtask) -> dict[str, str]:
 def _edge(producer: BoundSubtask, consumer: BoundSubtask) -> Dependency:
     read_categories = {item.category for item in consumer.inputs}
     shared = (item for item in producer.outputs if item.category in read_categories)
-    completion = guessed_resource("completion", producer.application, "")
+    completion = guess_resource("completion", producer.application, "")
     resource = next(shared, (*producer.outputs, completion)[0])
     return Dependency(producer=producer.instance_id, consumer=consumer.instance_id, resource=resource)
 

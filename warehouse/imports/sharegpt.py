@@ -16,7 +16,7 @@ from pydantic import AliasChoices, BeforeValidator, Field, JsonValue, TypeAdapte
 from taskloom.taskgraph.records.interaction import Action
 from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.exporting.exporting import Coordinates
-from taskloom.warehouse.exporting.recordings import COORDINATES, FINISH, unscaled, with_marks
+from taskloom.warehouse.exporting.recordings import COORDINATES, FINISH, unscale, with_marks
 from taskloom.warehouse.importing.episodes import (
     DemonstratedAction,
     Description,
@@ -189,10 +189,10 @@ def _read_action(
             return "its answer is not one of our actions"
         values = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg}
         size = (picture.width, picture.height)
-        path = [unscaled(point, size, coordinates) for point in values.pop("path", [])]
+        path = [unscale(point, size, coordinates) for point in values.pop("path", [])]
         point = values.pop("point", None)
         if point is not None:
-            values["point"] = unscaled(point, size, coordinates)
+            values["point"] = unscale(point, size, coordinates)
         if path:
             values["points"] = path
         for at in (*path, values.get("point")):

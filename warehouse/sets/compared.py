@@ -98,7 +98,7 @@ class WordingsReader:
 
     def add(self, texts: pa.Array) -> None:
         """Add texts, which are numbered in order; NULL counts as empty."""
-        self._folded.append(_folded(texts))
+        self._folded.append(_fold(texts))
 
     def wordings(self, order: Rows) -> Wordings:
         """The texts that were added; those in `order` come first, in that order."""
@@ -112,7 +112,7 @@ class WordingsReader:
         return Wordings(np.asarray(found["text"], np.uint64), np.asarray(found["size"], np.int64), database)
 
 
-def _folded(texts: pa.Array) -> pa.ChunkedArray:
+def _fold(texts: pa.Array) -> pa.ChunkedArray:
     """The texts as `fold_text` folds them. Most are plain, and only need lower case, all at once."""
     column = pc.fill_null(texts.cast(pa.large_string()), "")
     lower = pc.ascii_lower(column)
@@ -251,7 +251,7 @@ class _Pairs:
 
     def table(self, tasks: list[str], place: Rows) -> KeyTable:
         """The pairs, for tasks in another order: `place` holds the new number of each."""
-        holders, held = _concatenated(self.holders), _concatenated(self.held)
+        holders, held = _concatenate(self.holders), _concatenate(self.held)
         by_name = sorted(self.names)
         rank = np.empty(len(by_name), np.int64)
         rank[[self.names[name] for name in by_name]] = np.arange(len(by_name))
@@ -329,5 +329,5 @@ def _add_equal_instructions(
     keys.held.append(np.array([number_of[number] for number in representatives], np.int64))
 
 
-def _concatenated(parts: list[Rows]) -> Rows:
+def _concatenate(parts: list[Rows]) -> Rows:
     return np.concatenate([np.zeros(0, np.int64), *parts])

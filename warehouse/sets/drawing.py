@@ -34,7 +34,7 @@ _IN_VALUES = "task_id IN (SELECT unnest($values::VARCHAR[]))"
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnTasks:
     """The tasks of an export."""
 
     task_ids: tuple[str, ...]
@@ -53,7 +53,7 @@ def draw_tasks(
     request: SetRequest | None = None,
     named_lists: Mapping[str, Sequence[str]] | None = None,
     unwritable: Callable[[tuple[str, ...]], Mapping[str, str]] | None = None,
-) -> Drawn:
+) -> DrawnTasks:
     """Select and divide tasks, remove those that lists hold or that are `unwritable`, and draw from each set.
 
     All tasks that meet the conditions are divided before any are drawn, so that a wanted number is met
@@ -67,9 +67,9 @@ def draw_tasks(
         raise ExportRefusedError(f"{nothing_meets(warehouse, selection)} Nothing was written.")
     if request is None and not named_lists:
         drawn, shortfalls = draw(pools)
-        shortfalls = _with_nearest(warehouse, selection, shortfalls)
-        return Drawn(tuple(sorted(drawn)), tuple(shortfalls))
-    pools, refused = _writable(pools, unwritable)
+        shortfalls = _add_nearest_cells(warehouse, selection, shortfalls)
+        return DrawnTasks(tuple(sorted(drawn)), tuple(shortfalls))
+    pools, refused = _remove_unwritable(pools, unwritable)
     has_sets = request is not None
     request = request or SetRequest(shares={"train": 1.0})
     check_shares(request.shares)
@@ -116,10 +116,10 @@ def draw_tasks(
             else "Nothing is left to draw; nothing was written."
         )
     left_out = {**refused, **division.left_out}
-    return Drawn(names, tuple(shortfalls), splits, report, left_out, refused)
+    return DrawnTasks(names, tuple(shortfalls), splits, report, left_out, refused)
 
 
-def _writable(
+def _remove_unwritable(
     pools: Sequence[Candidates], unwritable: Callable[[tuple[str, ...]], Mapping[str, str]] | None
 ) -> tuple[list[Candidates], Mapping[str, str]]:
     if unwritable is None:
@@ -181,7 +181,7 @@ def _read_tasks(
     return warehouse.stream(
         f"SELECT {selected} FROM tasks WHERE {condition}",
         lambda batches: compare(
-            _filtered(batches, names),
+            _filter_batches(batches, names),
             lambda wanted: _read_instructions(warehouse, wanted),
             request.may_share,
             lines,
@@ -190,7 +190,7 @@ def _read_tasks(
     )
 
 
-def _filtered(batches: Iterator[pa.RecordBatch], names: Collection[str]) -> Iterator[pa.RecordBatch]:
+def _filter_batches(batches: Iterator[pa.RecordBatch], names: Collection[str]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         kept = [name in names for name in batch.column("task_id").to_pylist()]
         yield batch if all(kept) else batch.filter(pa.array(kept, pa.bool_()))
@@ -224,7 +224,7 @@ def _missed_shares(division: Division, request: SetRequest) -> list[Shortfall]:
     ]
 
 
-def _with_nearest(
+def _add_nearest_cells(
     warehouse: Warehouse, selection: Selection, shortfalls: Sequence[Shortfall]
 ) -> list[Shortfall]:
     unrestricted = selection.model_copy(update={"cells": (), "size": None, "levels": {}, "capability": ""})
@@ -269,12 +269,12 @@ def advice_on(tasks: ComparedTasks, request: SetRequest, seed: int) -> Iterator[
         return
     for kind in LEAK_KINDS:
         if any(key.startswith(f"{kind} ") for key in table.keys):
-            division = divide(_without(table, kind), request.shares, seed, tasks.strata)
+            division = divide(_without_kind(table, kind), request.shares, seed, tasks.strata)
             left_out = len(division.left_out)
             yield f"with --leak {kind}, {left_out} tasks ({left_out / total:.0%}) would be left out"
 
 
-def _without(table: KeyTable, kind: str) -> KeyTable:
+def _without_kind(table: KeyTable, kind: str) -> KeyTable:
     prefix = f"{kind} "
     return KeyTable.of(
         (task, (table.keys[key] for key in table.content(number) if not table.keys[key].startswith(prefix)))
@@ -304,10 +304,10 @@ def nothing_meets(warehouse: Warehouse, selection: Selection) -> str:
     if len(selection.cells) == 1:
         levels = {**selection.levels, **selection.cells[0].levels}
         selection = selection.model_copy(update={"levels": levels, "cells": ()})
-    return " ".join(["No task meets the selection.", *_remarks(warehouse, selection)])
+    return " ".join(["No task meets the selection.", *_explanations(warehouse, selection)])
 
 
-def _remarks(warehouse: Warehouse, selection: Selection) -> Iterator[str]:
+def _explanations(warehouse: Warehouse, selection: Selection) -> Iterator[str]:
     conditions = [name for name in _OPTIONS if getattr(selection, name)]
     without = {}
     for name in conditions if len(conditions) > 1 else ():

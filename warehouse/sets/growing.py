@@ -25,7 +25,7 @@ _MOST_EXCHANGES: Final = 20_000
 """Exchanges that are tried at most."""
 _MOST_EXCHANGES_PER_CONTENT: Final = 50
 """The same per content."""
-_HEAT: Final = 0.004
+_START_TEMPERATURE: Final = 0.004
 """Loss that an exchange may cause at first, as a part of all tasks."""
 _SLACK: Final = 0.015
 """How far below its share a set may be without a penalty."""
@@ -91,11 +91,11 @@ class _Knot:
         """The owner of each key after growing the smaller sets to a part of their share."""
         owner = np.full(len(self.place), _UNOWNED, np.int64)
         for number in range(len(self._shares) - 1):
-            self._gather(owner, number, scale * self._shares[number] * float(self._sizes.sum()))
+            self._grow_set(owner, number, scale * self._shares[number] * float(self._sizes.sum()))
         owner[owner == _UNOWNED] = len(self._shares) - 1
         return owner
 
-    def _gather(self, owner: _Numbers, number: int, target: float) -> None:
+    def _grow_set(self, owner: _Numbers, number: int, target: float) -> None:
         touched = np.logical_or.reduceat(owner[self._flat] != _UNOWNED, self._starts)
         available = ~touched
         open_sizes = np.bincount(
@@ -123,7 +123,7 @@ class _Knot:
         totals = self._sizes @ (held == self._lengths[:, None])
         score = best_score = self._score_of(totals)
         best = owner.copy()
-        heat = _HEAT * float(self._sizes.sum())
+        temperature = _START_TEMPERATURE * float(self._sizes.sum())
         trials = min(_MOST_EXCHANGES, _MOST_EXCHANGES_PER_CONTENT * len(self._contents))
         contents = generator.integers(len(self._contents), size=trials)
         sets = generator.integers(len(self._shares), size=trials)
@@ -138,7 +138,7 @@ class _Knot:
             previous = owner[keys]
             new_totals = totals + self._move(held, owner, keys, np.full(len(keys), target))
             gain = self._score_of(new_totals) - score
-            if gain >= 0 or chances[1, trial] < math.exp(gain / (heat * (1 - trial / trials))):
+            if gain >= 0 or chances[1, trial] < math.exp(gain / (temperature * (1 - trial / trials))):
                 totals, score = new_totals, score + gain
                 if score > best_score:
                     best_score, best = score, owner.copy()

@@ -75,7 +75,7 @@ def connect_reader(location: Location, snapshot_id: int | None = None) -> duckdb
     return connection
 
 
-def retried(action: Callable[[], T], location: Location, *, roll_back: bool = True) -> T:
+def retry(action: Callable[[], T], location: Location, *, roll_back: bool = True) -> T:
     """The result of `action`, retried while other processes hold the catalogue; finally `WarehouseBusyError`.
     `WarehouseUnavailableError` where the disk is full or the place cannot be written.
 
@@ -95,7 +95,7 @@ def retried(action: Callable[[], T], location: Location, *, roll_back: bool = Tr
                     connect_writer(location).close()
                 continue
             if not _mentions(error, _TRANSIENT):
-                raise _translated(error, location) from None
+                raise _translate_error(error, location) from None
             if time.monotonic() >= deadline:
                 raise WarehouseBusyError(
                     f"The warehouse {location.label} stayed busy for {_RETRY_SECONDS:.0f} s:"
@@ -155,7 +155,7 @@ def _attach(connection: duckdb.DuckDBPyConnection, location: Location, options: 
     # Opening runs many small catalogue queries, for which several threads take twice the processor time.
     connection.execute("SET threads = 1")
     try:
-        retried(lambda: connection.execute(statement), location, roll_back="READ_ONLY" in options)
+        retry(lambda: connection.execute(statement), location, roll_back="READ_ONLY" in options)
     except WarehouseError:
         raise
     except duckdb.Error as error:
@@ -175,7 +175,7 @@ def _missing_warehouse(location: Location) -> WarehouseMissingError:
     )
 
 
-def _translated(error: duckdb.Error, location: Location) -> Exception:
+def _translate_error(error: duckdb.Error, location: Location) -> Exception:
     if _mentions(error, _NO_SPACE) or _is_full(location):
         return WarehouseUnavailableError(
             f"No space is left for the warehouse {location.label}; nothing of this write was kept, everything"

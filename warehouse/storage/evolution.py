@@ -197,14 +197,14 @@ def _widen(connection: duckdb.DuckDBPyConnection, table: Table, types: Mapping[s
     connection.execute(f"ALTER TABLE {_REWRITTEN} RENAME TO {table.name}")
 
 
-def _merged(present: pa.DataType, wanted: pa.DataType) -> pa.DataType:
+def _merge_types(present: pa.DataType, wanted: pa.DataType) -> pa.DataType:
     """`present` with the nested fields it lacks; those that only it has are kept."""
     if pa.types.is_list(wanted) and pa.types.is_list(present):
-        return pa.list_(_merged(present.value_type, wanted.value_type))
+        return pa.list_(_merge_types(present.value_type, wanted.value_type))
     if not (pa.types.is_struct(wanted) and pa.types.is_struct(present)):
         return present
     kept = [
-        pa.field(item.name, _merged(item.type, wanted.field(item.name).type))
+        pa.field(item.name, _merge_types(item.type, wanted.field(item.name).type))
         if wanted.get_field_index(item.name) >= 0
         else item
         for item in present
@@ -218,7 +218,7 @@ def _lacking_fields(present: pa.Schema, wanted: pa.Schema) -> dict[str, str]:
     for item in wanted:
         if item.name in present.names and pa.types.is_nested(item.type):
             stored = present.field(item.name).type
-            type_ = sql_type(_merged(stored, item.type))
+            type_ = sql_type(_merge_types(stored, item.type))
             if type_ != sql_type(stored):
                 types[item.name] = type_
     return types

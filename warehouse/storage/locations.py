@@ -19,7 +19,7 @@ from taskloom.warehouse.errors import WarehouseUnavailableError
 ADDRESS_FORM: Final = "postgresql://user@host:5432/database?data=s3://bucket/prefix"
 """What the address of a remote warehouse looks like."""
 _BUCKET: Final = re.compile(r"^s3://[a-z0-9][a-z0-9.-]*[a-z0-9](/[A-Za-z0-9._/-]*)?$")
-_PASSED_ON: Final = ("sslmode", "sslrootcert", "sslcert", "sslkey", "connect_timeout")
+_CLIENT_OPTIONS: Final = ("sslmode", "sslrootcert", "sslcert", "sslkey", "connect_timeout")
 """Options of the address that are handed to Postgres' client library as they are."""
 
 
@@ -87,9 +87,9 @@ def _remote(text: str) -> Location:
         _refuse("needs a host and the name of a database")
     options = parse_qs(parts.query, keep_blank_values=True)
     data = options.pop("data", [""])[0].rstrip("/")
-    unknown = sorted(set(options) - set(_PASSED_ON))
+    unknown = sorted(set(options) - set(_CLIENT_OPTIONS))
     if unknown:
-        _refuse(f"has the option {unknown[0]!r}; known: data, {', '.join(_PASSED_ON)}")
+        _refuse(f"has the option {unknown[0]!r}; known: data, {', '.join(_CLIENT_OPTIONS)}")
     if not _BUCKET.match(data) and not data.startswith("/"):
         _refuse(
             "does not say where its data are: add ?data=s3://bucket/prefix, or a folder that all writers see"

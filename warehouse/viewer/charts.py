@@ -70,7 +70,7 @@ def complexity_charts(warehouse: Warehouse) -> tuple[Chart, ...]:
     return tuple(item for row in TABLE for item in _dimension_charts(warehouse, row))
 
 
-def where_charts(warehouse: Warehouse) -> tuple[Chart, Chart]:
+def place_charts(warehouse: Warehouse) -> tuple[Chart, Chart]:
     """Tasks per scenario and per application; a task counts for each application that it uses."""
 
     def count_chart(title: str, note: str, column: str) -> Chart:
@@ -94,7 +94,7 @@ def dataset_figures(warehouse: Warehouse) -> dict[str, object]:
         "rates": error_rates(warehouse),
         "rates_unknown": ERROR_RATES_UNKNOWN,
         "agents": agent_figures(warehouse),
-        "places": where_charts(warehouse),
+        "places": place_charts(warehouse),
     }
 
 
