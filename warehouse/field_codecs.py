@@ -270,8 +270,8 @@ def _encode_controls(value: tuple[Control, ...], shared: Shared) -> str:
 
 def _decode_controls(key: str, shared: Shared) -> object:
     if key not in shared.decoded:
-        found = _CONTROLS.decode(shared.controls[key], shared)
-        shared.decoded[key] = tuple(map(Control.model_validate, found))
+        decoded = _CONTROLS.decode(shared.controls[key], shared)
+        shared.decoded[key] = tuple(map(Control.model_validate, decoded))
     return shared.decoded[key]
 
 

@@ -245,12 +245,12 @@ class Warehouse(Reader):
         steps: dict[str, list[dict[str, Any]]] = {}
         if record is Trajectory:
             wanted = [row["trajectory_id"] for row in rows]
-            found = self.query(
+            result = self.query(
                 "SELECT * FROM trajectory_steps WHERE trajectory_id IN (SELECT unnest(?::VARCHAR[]))"
                 " ORDER BY trajectory_id, step",
                 [wanted],
             )
-            for step in found.table.to_pylist():
+            for step in result.table.to_pylist():
                 steps.setdefault(step["trajectory_id"], []).append(step)
         if record in (Trajectory, SeenScreen):
             texts, controls = references([rows, list(steps.values())])

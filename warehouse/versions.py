@@ -237,14 +237,14 @@ class VersionFigures(Record):
 
 def version_figures(warehouse: Warehouse, version: str = "") -> VersionFigures:
     """The counts of the published `version`, or of the present state."""
-    at = _at_clause(warehouse, version)
+    clause = _at_clause(warehouse, version)
     try:
-        counts = _counts(warehouse, tuple(_COUNTS), at)
+        counts = _counts(warehouse, tuple(_COUNTS), clause)
     except TableMissingError:  # The version is older than a table, so it has no rows of it.
         counts = {}
         for name in _COUNTS:
             with suppress(TableMissingError):
-                counts |= _counts(warehouse, (name,), at)
+                counts |= _counts(warehouse, (name,), clause)
     return VersionFigures.model_validate(counts)
 
 
@@ -264,8 +264,8 @@ def _at_clause(warehouse: Warehouse, version: str) -> str:
     return f" AT (VERSION => {warehouse.snapshot_of(version)})" if version else ""
 
 
-def _counts(warehouse: Warehouse, names: tuple[str, ...], at: str) -> dict[str, JsonValue]:
-    columns = ", ".join(f"({_COUNTS[name].replace('{at}', at)}) AS {name}" for name in names)
+def _counts(warehouse: Warehouse, names: tuple[str, ...], clause: str) -> dict[str, JsonValue]:
+    columns = ", ".join(f"({_COUNTS[name].replace('{at}', clause)}) AS {name}" for name in names)
     return warehouse.query(f"SELECT {columns}").as_dicts()[0]
 
 

@@ -316,12 +316,12 @@ class RecordFiles:
         """Append a record to the file of the set `name`."""
         text = json.dumps(record, ensure_ascii=False)
         size = len(text.encode()) + 1
-        file, held, records = self._open[name] if name in self._open else (self._next(name), 0, 0)
-        if records and (held + size > self._limits[0] or records >= self._limits[1]):
+        file, total, records = self._open[name] if name in self._open else (self._next(name), 0, 0)
+        if records and (total + size > self._limits[0] or records >= self._limits[1]):
             file.close()
-            file, held, records = self._next(name), 0, 0
+            file, total, records = self._next(name), 0, 0
         file.write(f"{text}\n" if self._lines else f"{',' if records else '['}\n{text}")
-        self._open[name] = (file, held + size, records + 1)
+        self._open[name] = (file, total + size, records + 1)
         self.counts[name] += 1
 
     def _next(self, name: str) -> TextIO:

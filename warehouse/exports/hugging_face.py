@@ -138,14 +138,14 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
         ):
             schema = TABLE_OF_RECORD[record].arrow
             for split in SPLITS:
-                own = [item for key, item in members.items() if set_of[key] == split]
-                for start in range(0, len(own), _RECORDS_PER_PART):
-                    part = own[start : start + _RECORDS_PER_PART]
+                selected = [item for key, item in members.items() if set_of[key] == split]
+                for start in range(0, len(selected), _RECORDS_PER_PART):
+                    part = selected[start : start + _RECORDS_PER_PART]
                     parquet.add(configuration, split, _table(record, part), schema)
         for name, rows in _batched(_steps(source, options)):
             parquet.add(_STEPS, name, pa.Table.from_pylist(rows, schema=_STEP_SCHEMA), _STEP_SCHEMA)
     (folder / "README.md").write_text(_card(source, options, parquet), encoding="utf-8")
-    return ExportOutcome(counts={name: found.total() for name, found in parquet.rows.items() if found})
+    return ExportOutcome(counts={name: counts.total() for name, counts in parquet.rows.items() if counts})
 
 
 def _write_tasks(source: ExportSource, parquet: ParquetFiles) -> None:
@@ -273,7 +273,7 @@ def _card(source: ExportSource, options: ExportOptions, parquet: ParquetFiles) -
         size=next((name for limit, name in _SIZES if total < limit), "n>1M"),
         models=[f"{row['provider']}/{row['model']}" for row in called],
         version=warehouse.version,
-        splits=[name for name in SPLITS if any(name in found for found in parquet.files.values())],
+        splits=[name for name in SPLITS if any(name in sets for sets in parquet.files.values())],
         meanings={name: _meanings(name) for name in parquet.files},
         report=source.leakage,
         sets=[name for name in SPLITS if source.splits.get(name)],

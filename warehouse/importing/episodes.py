@@ -205,12 +205,12 @@ def read_picture(root: Path, name: str) -> Picture | None:
 def as_picture(data: bytes) -> Picture | None:
     """A picture of any usual format as PNG; None where `data` is not a picture."""
     try:
-        with Image.open(io.BytesIO(data)) as opened:
-            width, height = opened.size
-            if opened.format == "PNG":
+        with Image.open(io.BytesIO(data)) as image:
+            width, height = image.size
+            if image.format == "PNG":
                 return Picture(data, width, height)
             out = io.BytesIO()
-            opened.convert("RGB").save(out, "PNG")
+            image.convert("RGB").save(out, "PNG")
             return Picture(out.getvalue(), width, height)
     except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError):
         return None
@@ -234,8 +234,8 @@ def drag(points: Sequence[tuple[float, float]], picture: Picture) -> Demonstrate
     """A drag along points given as fractions of a picture; a `ValueError` where one is outside."""
     for x, y in points:
         point(x, y, picture)
-    whole = (0, 0, picture.width, picture.height)
-    return DemonstratedAction(DragInput(control_label="", path=tuple(points)), whole)
+    screen = (0, 0, picture.width, picture.height)
+    return DemonstratedAction(DragInput(control_label="", path=tuple(points)), screen)
 
 
 def typing(text: str) -> DemonstratedAction:

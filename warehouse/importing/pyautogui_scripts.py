@@ -102,10 +102,10 @@ class _ScriptState:
             self._add_pointed(MoveInput())
         return self.actions
 
-    def _add(self, done: DemonstratedAction) -> None:
-        if self.moved and self.pointer is not None and isinstance(done.action, _WITHOUT_POINT):
+    def _add(self, action: DemonstratedAction) -> None:
+        if self.moved and self.pointer is not None and isinstance(action.action, _WITHOUT_POINT):
             self.actions.append(DemonstratedAction(MoveInput(), point(*self.pointer, self.picture)))
-        self.actions.append(done)
+        self.actions.append(action)
         self.moved = False
 
     def _add_pointed(self, action: ClickInput | MoveInput | WheelMouseInput) -> None:
@@ -158,9 +158,9 @@ class _ScriptState:
         button = _LANGUAGE.buttons.get(arguments.get("button", button), button)
         if times not in (1, 2, 3) or arguments.get("button", button) not in _LANGUAGE.buttons:
             raise ValueError(f"clicks {times} times with the button {arguments.get('button', button)!r}")
-        held = tuple(_modifier(key)[1] for key in self.keys_down)
+        modifiers = tuple(_modifier(key)[1] for key in self.keys_down)
         self.pointer, self.used = target, True
-        self._add_pointed(ClickInput(button=button, double=times == 2, triple=times == 3, held=held))
+        self._add_pointed(ClickInput(button=button, double=times == 2, triple=times == 3, held=modifiers))
 
     def _scroll(self, name: str, target: Fractions | None, notches: object) -> None:
         if not isinstance(notches, (int, float)) or isinstance(notches, bool) or notches != int(notches):
@@ -174,8 +174,8 @@ class _ScriptState:
 
     def _type(self, name: str, arguments: dict[str, Any]) -> None:
         if self.copied is not None:
-            held = [_modifier(key)[1] for key in arguments["keys"][:-1]] if name == "hotkey" else []
-            if held != ["ctrl"] or arguments["keys"][-1] != "v":
+            modifiers = [_modifier(key)[1] for key in arguments["keys"][:-1]] if name == "hotkey" else []
+            if modifiers != ["ctrl"] or arguments["keys"][-1] != "v":
                 raise ValueError("copies a text and does not insert it")
             keys, self.copied = escape_keys(self.copied), None
         elif name == "hotkey":
@@ -273,12 +273,12 @@ def _chord(keys: list[Any]) -> str:
     """One key with the modifiers before it, in the syntax of keys."""
     if not keys or not isinstance(keys[-1], str):
         raise ValueError("presses no key")
-    held, key = "".join(_modifier(name)[0] for name in keys[:-1]), keys[-1]
+    prefix, key = "".join(_modifier(name)[0] for name in keys[:-1]), keys[-1]
     if key.casefold() in _LANGUAGE.keys:
-        return f"{held}{{{_LANGUAGE.keys[key.casefold()]}}}"
+        return f"{prefix}{{{_LANGUAGE.keys[key.casefold()]}}}"
     if len(key) != 1:
         raise ValueError(f"presses the key {key!r}, which has no counterpart here")
-    return held + escape_keys(key)
+    return prefix + escape_keys(key)
 
 
 def _calls(script: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -299,8 +299,8 @@ def _calls(script: str) -> Iterator[tuple[str, dict[str, Any]]]:
         if name == "hotkey":
             if arguments.keys() - {"keys"} - _HARMLESS or ("keys" in arguments and positional):
                 raise ValueError("gives hotkey arguments that are not understood")
-            given = [arguments["keys"]] if "keys" in arguments else positional
-            keys = given[0] if len(given) == 1 and isinstance(given[0], (list, tuple)) else given
+            values = [arguments["keys"]] if "keys" in arguments else positional
+            keys = values[0] if len(values) == 1 and isinstance(values[0], (list, tuple)) else values
             yield name, {"keys": list(keys)}
             continue
         order = _LANGUAGE.functions.get(name)

@@ -105,10 +105,10 @@ def read(path: Path) -> Records:
 
     def subtask(item: Item, _: str) -> Iterator[Record]:
         parsed = _subtask(item)
-        whole = templates.get(parsed.subtask_id)
-        if whole is not None and subtask_fields(whole) != item.value:
+        stored = templates.get(parsed.subtask_id)
+        if stored is not None and subtask_fields(stored) != item.value:
             raise item.refusal("", "contradicts templates.jsonl")
-        yield subtasks.setdefault(parsed.subtask_id, whole or parsed)
+        yield subtasks.setdefault(parsed.subtask_id, stored or parsed)
 
     def trajectory(item: Item, name: str) -> Iterator[Record]:
         fields = item.parse(_SubtaskTrajectory)
@@ -129,10 +129,10 @@ def read(path: Path) -> Records:
 
     def task(item: Item, task_id: str) -> Iterator[Record]:
         fields = item.parse(_Task)
-        whole = bindings.get(task_id)
-        if whole is not None and task_fields(whole) != item.value:
+        stored = bindings.get(task_id)
+        if stored is not None and task_fields(stored) != item.value:
             raise item.refusal("", "contradicts bindings.jsonl")
-        tasks[task_id] = whole or _task(task_id, item, fields, subtasks)
+        tasks[task_id] = stored or _task(task_id, item, fields, subtasks)
         yield tasks[task_id]
 
     def task_trajectory(item: Item, _: str) -> Iterator[Record]:
@@ -172,10 +172,10 @@ def _sidecar(root: Path, name: str, record: type[R], key: Callable[[R], str]) ->
 
 
 def _items(root: Path, kind: str) -> Items:
-    whole = root / f"{kind}.json"
-    files = [whole] if whole.is_file() else sorted((root / kind).glob("*.json"))
+    list_file = root / f"{kind}.json"
+    files = [list_file] if list_file.is_file() else sorted((root / kind).glob("*.json"))
     named_files = ((file, file.relative_to(root).as_posix()) for file in files)
-    return items_of(named_files, one_each=not whole.is_file())
+    return items_of(named_files, one_each=not list_file.is_file())
 
 
 def _name(item: Item) -> str:

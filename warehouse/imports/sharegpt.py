@@ -179,8 +179,8 @@ def _instruction(question: str) -> str:
 def _read_action(
     answer: str, picture: Picture | None, coordinates: Coordinates
 ) -> DemonstratedAction | str | None:
-    before, *after = _CALL.split(answer)
-    calls = [call for call in (line.partition("\n")[0].strip() for line in after) if call != "finish()"]
+    thought, *lines = _CALL.split(answer)
+    calls = [call for call in (line.partition("\n")[0].strip() for line in lines) if call != "finish()"]
     if picture is None or len(calls) != 1:
         return f"its answer holds {len(calls)} of our actions"
     try:
@@ -195,11 +195,11 @@ def _read_action(
             values["point"] = unscale(point, size, coordinates)
         if path:
             values["points"] = path
-        for at in (*path, values.get("point")):
-            if at and not (0 <= at[0] <= size[0] and 0 <= at[1] <= size[1]):
-                return f"its point {at} is outside the screen"
+        for place in (*path, values.get("point")):
+            if place and not (0 <= place[0] <= size[0] and 0 <= place[1] <= size[1]):
+                return f"its point {place} is outside the screen"
         target = str(values.pop("control_text", ""))
         action = _ACTION.validate_python({"operation": call.func.id, **values})
     except (SyntaxError, ValueError, TypeError, ValidationError, IndexError, MemoryError, RecursionError):
         return "its answer is not one of our actions"
-    return DemonstratedAction(action, target=target, thought=before.strip().removeprefix("Thought:").strip())
+    return DemonstratedAction(action, target=target, thought=thought.strip().removeprefix("Thought:").strip())

@@ -108,8 +108,10 @@ class WordingsReader:
         database = duckdb.connect()
         with registered(database, given=pa.table({"number": numbers, "folded": folded})):
             database.execute(_SEQUENCES_SQL)
-        found = database.sql("SELECT text, size FROM texts ORDER BY number").fetchnumpy()
-        return Wordings(np.asarray(found["text"], np.uint64), np.asarray(found["size"], np.int64), database)
+        columns = database.sql("SELECT text, size FROM texts ORDER BY number").fetchnumpy()
+        return Wordings(
+            np.asarray(columns["text"], np.uint64), np.asarray(columns["size"], np.int64), database
+        )
 
 
 def _fold(texts: pa.Array) -> pa.ChunkedArray:
@@ -136,17 +138,17 @@ def find_similar(wordings: Wordings, probes: Rows, among: Rows) -> Rows:
     with registered(database, indexed=pa.table({"number": among[np.sort(first_of_text)]})):
         database.execute(_POSTINGS_SQL)
     last_turn = database.sql("SELECT coalesce(max(turn), 0) FROM postings").fetchone()
-    found = np.full(len(wordings.texts), -1, np.int64)
+    nearest = np.full(len(wordings.texts), -1, np.int64)
     for start in range(0, len(chosen), _PROBES_AT_ONCE):
         remaining, searched, width = probes[chosen[start : start + _PROBES_AT_ONCE]], 0, _FIRST_WIDTH
         while len(remaining) and last_turn and searched < last_turn[0]:
             limits = {"first": searched, "last": searched + width}
             with registered(database, probes=pa.table({"number": remaining})):
                 pairs = database.execute(_PAIRS_SQL, limits).fetchnumpy()
-            found[np.asarray(pairs["number"], np.int64)] = pairs["other"]
-            remaining = remaining[found[remaining] < 0]
+            nearest[np.asarray(pairs["number"], np.int64)] = pairs["other"]
+            remaining = remaining[nearest[remaining] < 0]
             searched, width = searched + width, width * _WIDTH_FACTOR
-    return found[probes[chosen]][group] if len(probes) else found[:0]
+    return nearest[probes[chosen]][group] if len(probes) else nearest[:0]
 
 
 _KIND_OF: Final[dict[str, LeakKind]] = {
@@ -212,8 +214,8 @@ class ComparedTasks:
             return 0
         # A task has at most two, which are sorted.
         starts = np.flatnonzero(np.concatenate((np.ones(1, bool), holders[1:] != holders[:-1])))
-        both = np.minimum.reduceat(held, starts) * len(is_intent) + np.maximum.reduceat(held, starts)
-        return len(np.unique(both))
+        pairs = np.minimum.reduceat(held, starts) * len(is_intent) + np.maximum.reduceat(held, starts)
+        return len(np.unique(pairs))
 
     @property
     def first_line(self) -> int:

@@ -157,7 +157,7 @@ class _Dealer:
     def deal(self, groups: Sequence[Sequence[int]], only: SplitName | None = None) -> None:
         """Give each group to the set with most room that lacks most of its strata, or to `only` one set."""
         starts, labels_of = self._strata.starts, self._strata.held
-        room, wide = self.room, max(0.5, TOLERANCE / 4 * self._total)
+        room, group_slack = self.room, max(0.5, TOLERANCE / 4 * self._total)
         sets = [
             (
                 name,
@@ -176,15 +176,15 @@ class _Dealer:
             if size == 1:
                 slack, labels = 0.5, labels_of[starts[group[0]] : starts[group[0] + 1]]
             else:
-                slack = wide
+                slack = group_slack
                 labels = array("q", (label for task in group for label in self._strata.content(task)))
-            most, chosen = float("-inf"), None
+            highest, chosen = float("-inf"), None
             for candidate in sets:
                 free = room[candidate[0]]
                 if free + slack >= size:
                     need = free / candidate[1] + sum(map(candidate[2], labels)) / size
-                    if need > most:
-                        most, chosen = need, candidate
+                    if need > highest:
+                        highest, chosen = need, candidate
             if chosen is None:
                 chosen = max(sets, key=lambda candidate: room[candidate[0]])
             name, _, _, held, wanted, lacking, take = chosen
@@ -215,13 +215,13 @@ def _left_out_reasons(table: KeyTable, dealer: _Dealer) -> dict[str, str]:
         for task in dealer.chosen[name]:
             dealt[task] = 1
             owner.update(dict.fromkeys(table.content(task), name))
-    found: dict[str, str] = {}
-    for task, done in enumerate(dealt):
-        if not done:
+    reasons: dict[str, str] = {}
+    for task, is_dealt in enumerate(dealt):
+        if not is_dealt:
             through: dict[SplitName, str] = {}
             for key in table.content(task):
                 if key in owner:
                     through.setdefault(owner[key], table.keys[key])
             ends = [f"{name} ({through[name]})" for name in SPLITS if name in through]
-            found[table.tasks[task]] = f"would connect {' and '.join(ends)}"
-    return found
+            reasons[table.tasks[task]] = f"would connect {' and '.join(ends)}"
+    return reasons

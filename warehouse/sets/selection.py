@@ -290,19 +290,19 @@ def parse_request(split: str, leak: str, held_out: Sequence[str]) -> SetRequest 
         if kind is None:
             raise SelectionInvalidError(f"--leak takes {', '.join(LEAK_KINDS)}; not {name!r}.")
         kinds.append(kind)
-    held = tuple(map(_parse_held_out, held_out))
+    labels = tuple(map(_parse_held_out, held_out))
     shares = parse_shares(split) if split else {}
-    if held and "test" in shares:
+    if labels and "test" in shares:
         raise SelectionInvalidError(
             "--hold-out makes the test set; --split then divides the other tasks into train and validation."
         )
-    if not shares and not held:
+    if not shares and not labels:
         if kinds:
             raise SelectionInvalidError(
                 "--leak says what sets may share; ask for sets with --split or --hold-out."
             )
         return None
-    return SetRequest(shares=shares or {"train": 1.0}, may_share=tuple(kinds), held_out=held)
+    return SetRequest(shares=shares or {"train": 1.0}, may_share=tuple(kinds), held_out=labels)
 
 
 def _parse_held_out(text: str) -> str:

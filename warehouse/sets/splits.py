@@ -71,8 +71,8 @@ def find_resembling(
     removed = np.zeros(len(names), bool)
     if places:
         line_of = _line_of_each(tasks, members, len(places))
-        for name, own in members.items():
-            for task in own[line_of[own] >= 0]:
+        for name, numbers in members.items():
+            for task in numbers[line_of[numbers] >= 0]:
                 place = places[int(line_of[task])]
                 leaks.append(Leak(kind="instruction", value=names[task], found_in=(name, place)))
         removed = line_of >= 0
@@ -80,12 +80,12 @@ def find_resembling(
     for position, smaller in enumerate(by_size[:-1] if between_sets else ()):
         among = members[smaller][~removed[members[smaller]]]
         for larger in by_size[position + 1 :]:
-            own = members[larger][~removed[members[larger]]]
-            twins = find_similar(tasks.wordings, own, among)
-            for task, twin in zip(own[twins >= 0], twins[twins >= 0], strict=True):
+            numbers = members[larger][~removed[members[larger]]]
+            twins = find_similar(tasks.wordings, numbers, among)
+            for task, twin in zip(numbers[twins >= 0], twins[twins >= 0], strict=True):
                 place = f"{smaller}: {names[twin]}"
                 leaks.append(Leak(kind="instruction", value=names[task], found_in=(larger, place)))
-            removed[own[twins >= 0]] = True
+            removed[numbers[twins >= 0]] = True
     return leaks
 
 
@@ -104,9 +104,9 @@ def leakage(
     chosen = np.concatenate([np.zeros(0, np.int64), *members.values()])
     holders, held = tasks.table.holders(), tasks.table.numbers()
     found_in: dict[SplitName, Rows] = {}
-    for name, own in members.items():
+    for name, numbers in members.items():
         inside = np.zeros(len(tasks.table.tasks), bool)
-        inside[own] = True
+        inside[numbers] = True
         found_in[name] = np.bincount(held[inside[holders]], minlength=len(tasks.table.keys))
     anywhere = np.sum(list(found_in.values()), axis=0)
     checked = Counter(
@@ -122,24 +122,25 @@ def leakage(
         tasks.table.keys[key]: [name for name in SPLITS if name in found_in and found_in[name][key]]
         for key in in_several
     }
-    near: Sequence[Leak] = ()
+    resembling: Sequence[Leak] = ()
     if compared is None or not _is_part(tasks, members, *compared):
-        near = find_resembling(tasks, members, places, between_sets="instruction" not in may_share)
+        resembling = find_resembling(tasks, members, places, between_sets="instruction" not in may_share)
     return LeakageReport(
-        sizes={name: len(own) for name, own in members.items()},
+        sizes={name: len(numbers) for name, numbers in members.items()},
         left_out=0,
         may_share=tuple(kind for kind in LEAK_KINDS if kind in may_share),
         checked=dict(sorted(checked.items())),
-        leaks=(*_leaks_of_keys(shared, may_share), *near),
+        leaks=(*_leaks_of_keys(shared, may_share), *resembling),
     )
 
 
-def _is_part(tasks: ComparedTasks, members: Members, whole: Members, found: Sequence[Leak]) -> bool:
-    """Whether every task is in the same set of `whole`, and none is in a leak that was `found`."""
-    removed = {leak.value for leak in found}
+def _is_part(tasks: ComparedTasks, members: Members, compared: Members, leaks: Sequence[Leak]) -> bool:
+    """Whether every task is in the same set of `compared`, and none is among `leaks`."""
+    removed = {leak.value for leak in leaks}
     return all(
-        np.isin(own, whole[name]).all() and not any(tasks.table.tasks[task] in removed for task in own)
-        for name, own in members.items()
+        np.isin(numbers, compared[name]).all()
+        and not any(tasks.table.tasks[task] in removed for task in numbers)
+        for name, numbers in members.items()
     )
 
 
@@ -147,24 +148,24 @@ def _line_of_each(tasks: ComparedTasks, members: Members, lines: int) -> Rows:
     """The line of a list that each task's instruction resembles, else a subtask's, else -1."""
     chosen = np.concatenate([np.zeros(0, np.int64), *members.values()])
     among = np.arange(tasks.first_line, tasks.first_line + lines)
-    found = np.full(len(tasks.table.tasks), -1, np.int64)
-    found[chosen] = find_similar(tasks.wordings, chosen, among)
+    line_of = np.full(len(tasks.table.tasks), -1, np.int64)
+    line_of[chosen] = find_similar(tasks.wordings, chosen, among)
     of_part = find_similar(tasks.wordings, np.arange(len(tasks.table.tasks), tasks.first_line), among)
     holders, held = tasks.parts.holders(), of_part[tasks.parts.numbers()]
-    listed = (held >= 0) & (found[holders] < 0)
-    found[holders[listed][::-1]] = held[listed][::-1]
-    inside = np.zeros(len(found), bool)
+    from_parts = (held >= 0) & (line_of[holders] < 0)
+    line_of[holders[from_parts][::-1]] = held[from_parts][::-1]
+    inside = np.zeros(len(line_of), bool)
     inside[chosen] = True
-    found[~inside] = -1
-    return np.where(found >= 0, found - tasks.first_line, -1)
+    line_of[~inside] = -1
+    return np.where(line_of >= 0, line_of - tasks.first_line, -1)
 
 
 def _leaks_of_keys(
     shared: Mapping[str, Sequence[SplitName]], may_share: Collection[LeakKind]
 ) -> Iterator[Leak]:
-    for key, found in sorted(shared.items()):
+    for key, names in sorted(shared.items()):
         kind, _, value = key.partition(" ")
         if kind in may_share or kind == "instruction":
             continue
-        for first, second in combinations(found, 2):
+        for first, second in combinations(names, 2):
             yield Leak.model_validate({"kind": kind, "value": value, "found_in": (first, second)})

@@ -82,8 +82,8 @@ def _picture(warehouse: Warehouse, step: TrajectoryStep) -> str:
         png = warehouse.screenshots.read(step.observation_screenshot.sha256)
     except ScreenshotMissingError:
         return ""
-    with Image.open(io.BytesIO(png)) as opened:
-        picture = opened.convert("RGB")
+    with Image.open(io.BytesIO(png)) as image:
+        picture = image.convert("RGB")
     if step.target_rectangle:
         ImageDraw.Draw(picture).rectangle(step.target_rectangle, outline="#e11d48", width=4)
     height = round(picture.height * _PICTURE_WIDTH / picture.width)

@@ -63,13 +63,13 @@ def listen(port: int) -> socket.socket:
 
 def serve(
     store: Warehouse,
-    opened: socket.socket,
+    listener: socket.socket,
     *,
     review: bool = False,
     read_call: ReadCall | None = None,
     people: Path | None = None,
 ) -> None:
-    """Answer requests at `opened` until Ctrl-C or SIGTERM; for the rest see `create_application`.
+    """Answer requests at `listener` until Ctrl-C or SIGTERM; for the rest see `create_application`.
 
     Raises:
         KeyboardInterrupt: it was interrupted; open requests were answered first.
@@ -81,7 +81,7 @@ def serve(
         server_header=False,
         timeout_graceful_shutdown=3,
     )
-    uvicorn.Server(settings).run(sockets=[opened])
+    uvicorn.Server(settings).run(sockets=[listener])
 
 
 Choices = Callable[[], Sequence[tuple[str, str]]]
@@ -161,8 +161,8 @@ def create_application(
     `people` waits for a person's move. `read_call` reads the messages of a model call.
     """
 
-    def pages_of(opened: Warehouse, base_path: str, versions: Choices) -> FastAPI:
-        return _pages(Site(opened, base_path, versions), desk, read_call, people, others.present_path)
+    def pages_of(shown_store: Warehouse, base_path: str, versions: Choices) -> FastAPI:
+        return _pages(Site(shown_store, base_path, versions), desk, read_call, people, others.present_path)
 
     others = Versions(store, pages_of)
     application = pages_of(store, "", others.choices)

@@ -46,8 +46,8 @@ class ReviewDesk:
 
     def store(self, review: Review) -> None:
         """Store and commit a review, or raise."""
-        with self._guard, Warehouse(self._address) as opened:
-            opened.write([review])
+        with self._guard, Warehouse(self._address) as warehouse:
+            warehouse.write([review])
 
 
 class ExclusiveWrites:

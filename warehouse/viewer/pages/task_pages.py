@@ -241,7 +241,7 @@ def add_pages(application: FastAPI, site: Site) -> None:
     def task(task_id: str, request: Request) -> HTMLResponse:
         record = site.find_record(Task, "task_id", task_id, "task")
         replays = list(site.store.read(Replay, "task_id = ?", [task_id]))
-        shown = _shown_replay(replays, request.query_params.get("replay", ""))
+        selected = _select_replay(replays, request.query_params.get("replay", ""))
         numbers = numbers_of(record)
         return site.page(
             "task.html.jinja",
@@ -259,8 +259,8 @@ def add_pages(application: FastAPI, site: Site) -> None:
                 site.store.read(Rejection, "item_id = ? AND item_kind IN ('task', 'replay')", [task_id])
             ),
             replays=replays,
-            shown=shown,
-            frames=_strip(site, shown),
+            selected=selected,
+            frames=_strip(site, selected),
             step=step_of(request.query_params.get("step", "")),
             attempts=list(
                 site.store.read(AgentRun, "task_id = ?", [task_id], order_by="agent, run_id, agent_run_id")
@@ -270,7 +270,7 @@ def add_pages(application: FastAPI, site: Site) -> None:
         )
 
 
-def _shown_replay(replays: Sequence[Replay], wanted: str) -> Replay | None:
+def _select_replay(replays: Sequence[Replay], wanted: str) -> Replay | None:
     default = next((replay for replay in replays if replay.success), replays[0] if replays else None)
     return next((replay for replay in replays if replay.replay_id == wanted), default)
 
