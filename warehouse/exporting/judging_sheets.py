@@ -211,7 +211,7 @@ def _known_sources(
 
 
 def _reads_open_document(call: ast.Call, known_sources: Collection[str]) -> bool:
-    """Whether a check reads a document that is open in an editor, unless its file is in `known_sources`."""
+    """Whether a check reads a document open in an editor, other than as one of the `known_sources`."""
     sources = [keyword.value for keyword in call.keywords if keyword.arg == "source"]
     return any(
         isinstance(item, ast.Constant)

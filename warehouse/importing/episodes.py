@@ -145,9 +145,9 @@ def _recording(
             provenance=IMPORTED,
         )
     steps = [
-        (picture, action)
-        for picture, action in demonstration
-        if picture and isinstance(action, DemonstratedAction)
+        (picture, recorded)
+        for picture, recorded in demonstration
+        if picture and isinstance(recorded, DemonstratedAction)
     ]
     final_screenshot = Screenshot.of(end.png) if end is not None else None
     return imported_trajectory(
@@ -158,14 +158,14 @@ def _recording(
             TrajectoryStep(
                 step=number,
                 observation_screenshot=Screenshot.of(picture.png),
-                description=action.description,
-                thought=action.thought,
-                action=action.action,
-                target=ControlQuery(text=action.target) if action.target else None,
-                target_rectangle=action.rectangle,
+                description=recorded.description,
+                thought=recorded.thought,
+                action=recorded.action,
+                target=ControlQuery(text=recorded.target) if recorded.target else None,
+                target_rectangle=recorded.rectangle,
                 evidence=Evidence(step=number, screenshot=final_screenshot if number == len(steps) else None),
             )
-            for number, (picture, action) in enumerate(steps, start=1)
+            for number, (picture, recorded) in enumerate(steps, start=1)
         ),
         instance_id=node.instance_id,
         parameters=node.parameters,

@@ -102,7 +102,7 @@ def collection_files(
         endings = sorted({item.suffix for item in inside if item.suffix})
         contents = f"its files end with {', '.join(endings[:8])}" if endings else "it is empty"
         raise ImportRefusedError(
-            str(path), "", f"holds no JSON file (.json or .jsonl, perhaps with .gz); {contents}"
+            str(path), "", f"holds no JSON file (.json or .jsonl, or these as .gz); {contents}"
         )
     return _with_names(root or path, (file for file in files if file.name != "manifest.json"))
 

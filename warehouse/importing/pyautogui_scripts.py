@@ -62,7 +62,7 @@ class _ScriptState:
     """Whether something was done while they were down."""
     paused: float = 0.0
     copied: str | None = None
-    """Text on the clipboard that has not been inserted yet."""
+    """Text on the clipboard that has not been pasted yet."""
 
     def perform(self, name: str, arguments: dict[str, Any]) -> None:
         target = self._point_in(arguments)
@@ -91,7 +91,7 @@ class _ScriptState:
             if not isinstance(self.copied, str) or not self.copied:
                 raise ValueError("copies no text")
         elif name == "terminate":
-            raise ValueError("ends the task with another status than success, or does more")
+            raise ValueError("ends the task with a status other than success, or does more")
         else:
             self._type(name, arguments)
 
@@ -102,10 +102,10 @@ class _ScriptState:
             self._add_pointed(MoveInput())
         return self.actions
 
-    def _add(self, action: DemonstratedAction) -> None:
-        if self.moved and self.pointer is not None and isinstance(action.action, _WITHOUT_POINT):
+    def _add(self, recorded: DemonstratedAction) -> None:
+        if self.moved and self.pointer is not None and isinstance(recorded.action, _WITHOUT_POINT):
             self.actions.append(DemonstratedAction(MoveInput(), point(*self.pointer, self.picture)))
-        self.actions.append(action)
+        self.actions.append(recorded)
         self.moved = False
 
     def _add_pointed(self, action: ClickInput | MoveInput | WheelMouseInput) -> None:
@@ -164,9 +164,9 @@ class _ScriptState:
 
     def _scroll(self, name: str, target: Fractions | None, notches: object) -> None:
         if not isinstance(notches, (int, float)) or isinstance(notches, bool) or notches != int(notches):
-            raise ValueError(f"turns the wheel by {notches!r}, not by whole notches")
+            raise ValueError(f"scrolls by {notches!r}, not by whole notches")
         if not notches or self.keys_down:
-            raise ValueError("turns the wheel by nothing, or with keys held down")
+            raise ValueError("scrolls by zero, or with keys held down")
         self.pointer = target
         direction: Literal["wheel_sideways", "wheel_distance"]
         direction = "wheel_sideways" if name == "hscroll" else "wheel_distance"
@@ -176,7 +176,7 @@ class _ScriptState:
         if self.copied is not None:
             modifiers = [_modifier(key)[1] for key in arguments["keys"][:-1]] if name == "hotkey" else []
             if modifiers != ["ctrl"] or arguments["keys"][-1] != "v":
-                raise ValueError("copies a text and does not insert it")
+                raise ValueError("copies a text and does not paste it")
             keys, self.copied = escape_keys(self.copied), None
         elif name == "hotkey":
             keys = _chord([*self.keys_down, *arguments["keys"]])

@@ -92,8 +92,8 @@ def _run_in_process(
         raise QueryFailedError(response["failed"])
     if "too_large" in response:
         raise QueryFailedError(
-            f"The query needs more than {MAX_BYTES >> 20} MB of memory and was stopped; query less of it"
-            " at once."
+            f"The query needs more than {MAX_BYTES >> 20} MB of memory and was stopped; query fewer rows"
+            " or columns at once."
         )
     return response
 

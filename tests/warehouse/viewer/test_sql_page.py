@@ -53,7 +53,7 @@ def test_a_query_that_takes_too_long_is_given_up(sampled: Warehouse) -> None:
 )
 def test_a_query_that_takes_too_much_memory_is_stopped(sampled: Warehouse, sql: str) -> None:
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    with pytest.raises(QueryFailedError, match=r"more than 1024 MB of memory.*query less"):
+    with pytest.raises(QueryFailedError, match=r"more than 1024 MB of memory.*query fewer"):
         run_query(sampled, sql)
     after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     assert after <= max(before, 1_000_000), "kilobytes that any process started here took at most"

@@ -139,7 +139,7 @@ def _file(
     seconds: float = _FILE_SECONDS,
 ) -> Response:
     if ending not in _MEDIA_TYPES:
-        raise HTTPException(404, f"There are files of {' and '.join(_MEDIA_TYPES)} only.")
+        raise HTTPException(404, f"Only {' and '.join(_MEDIA_TYPES)} files are available.")
     with tempfile.TemporaryDirectory(prefix="taskloom-") as folder:
         path = Path(folder) / f"{name}.{ending}"
         save_bounded(store, sql, path, parameters=parameters, max_seconds=seconds)
