@@ -58,7 +58,7 @@ class Warehouse(Reader):
         self.read_only = read_only or version is not None
         self.version = version
         self.screenshots = Screenshots(self.location.screenshots)
-        self._guard = threading.RLock()
+        self._lock = threading.RLock()
         self._writer: duckdb.DuckDBPyConnection | None = None
         self._reader: duckdb.DuckDBPyConnection | None = None
         self._catalogue = LAKE
@@ -80,7 +80,7 @@ class Warehouse(Reader):
 
     def close(self) -> None:
         """Release connections. May be called twice."""
-        with self._guard:
+        with self._lock:
             for connection in (self._writer, self._reader):
                 if connection is not None:
                     connection.close()
@@ -114,7 +114,7 @@ class Warehouse(Reader):
             with transaction(writer):
                 return action(writer)
 
-        with self._guard:
+        with self._lock:
             writer = self._require_writer()
             with WriterLock(self.location):
                 try:
@@ -130,7 +130,7 @@ class Warehouse(Reader):
 
     def maintain(self, action: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
         """Run `action`, which maintains files, outside a transaction and as the only writer."""
-        with self._guard:
+        with self._lock:
             writer = self._require_writer()
             with WriterLock(self.location):
                 return retry(lambda: action(writer), self.location)
@@ -177,7 +177,7 @@ class Warehouse(Reader):
     def compact(self) -> None:
         """Merge small data files; versions stay readable. Files that no commit references are
         deleted after a day."""
-        with self._guard:
+        with self._lock:
             writer = self._require_writer()
             with WriterLock(self.location):
                 # Merging holds one row group per thread in memory, and one thread is as fast.
@@ -227,10 +227,10 @@ class Warehouse(Reader):
         return next(self.read(record, f"{column} = ?", [value], pictures=pictures), None)
 
     def _session(self) -> tuple[duckdb.DuckDBPyConnection, str, AbstractContextManager[object]]:
-        with self._guard:
+        with self._lock:
             connection = self._open_reader().cursor()
         # A reader and a writer of one process can deadlock on the catalogue's locks, so they take turns.
-        return connection, self._catalogue, self._guard if self._writer is not None else nullcontext()
+        return connection, self._catalogue, self._lock if self._writer is not None else nullcontext()
 
     def count(self, record: type[Record], where: str = "") -> int:
         """Number of stored records of a class."""

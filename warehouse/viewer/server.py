@@ -101,7 +101,7 @@ class Versions:
     def __init__(self, store: Warehouse, pages: Callable[[Warehouse, str, Choices], ASGIApp]) -> None:
         self._store = store
         self._pages = pages
-        self._guard = threading.Lock()
+        self._lock = threading.Lock()
         self._latest = lru_cache(_MAX_OPEN)(self._open)
 
     def choices(self) -> Sequence[tuple[str, str]]:
@@ -136,7 +136,7 @@ class Versions:
         await pages(inner, receive, send)
 
     def _pages_of(self, name: str) -> ASGIApp:
-        with self._guard:
+        with self._lock:
             return self._latest(name)
 
     def _open(self, name: str) -> ASGIApp:

@@ -153,7 +153,7 @@ class Cache:
     def __init__(self, seconds: float | None) -> None:
         """Keep results for `seconds`; None keeps them for ever, which is safe for a published version."""
         self._seconds = seconds
-        self._guard = threading.Lock()
+        self._lock = threading.Lock()
         self._entries: dict[Hashable, tuple[float, object]] = {}
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
@@ -163,13 +163,13 @@ class Cache:
     def get_or_update(self, key: Hashable, make: Callable[[T | None], T]) -> T:
         """The result kept for `key`, or a new one that `make` derives from the expired one, if any."""
         now = time.monotonic()
-        with self._guard:
+        with self._lock:
             entry = self._entries.get(key)
         previous = None if entry is None else cast(T, entry[1])
         if entry is not None and (self._seconds is None or now - entry[0] < self._seconds):
             return cast(T, entry[1])
         result = make(previous)
-        with self._guard:
+        with self._lock:
             self._entries.pop(key, None)
             self._entries[key] = (now, result)
             while len(self._entries) > _MAX_ENTRIES:

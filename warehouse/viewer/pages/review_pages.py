@@ -38,7 +38,7 @@ class ReviewDesk:
         """Write to the warehouse at `address`; it is opened for each review and closed again."""
         self.token = secrets.token_urlsafe(32)
         self._address = address
-        self._guard = threading.Lock()
+        self._lock = threading.Lock()
 
     def knows(self, token: str) -> bool:
         """Whether a form was made by this viewer."""
@@ -46,7 +46,7 @@ class ReviewDesk:
 
     def store(self, review: Review) -> None:
         """Store and commit a review, or raise."""
-        with self._guard, Warehouse(self._address) as warehouse:
+        with self._lock, Warehouse(self._address) as warehouse:
             warehouse.write([review])
 
 
