@@ -93,7 +93,7 @@ REFUSED = {
     "pyautogui.write('')": "types nothing",
     "pyautogui.press([])": "types nothing",
     "pyautogui.rightClick(0.5, 0.5, button='left')": "not understood",
-    "pyautogui.keyDown('shift')\npyautogui.keyDown('shift')": "down already",
+    "pyautogui.keyDown('shift')\npyautogui.keyDown('shift')": "already down",
     "pyautogui.click(float('nan'), 0.5)": "gives click \"float('nan')\", which is not a literal",
     "computer.terminate(status='success')\npyautogui.click(0.5, 0.5)": "ends the task",
 }

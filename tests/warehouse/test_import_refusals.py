@@ -233,7 +233,7 @@ def test_a_picture_outside_the_folder_is_never_read(target: Warehouse, tmp_path:
     }
     foreign.write(tmp_path / "in", "trajectories/t.json", record)
 
-    assert "leaves the folder" in refusal(target, "omnibench", tmp_path / "in").reason
+    assert "outside the folder" in refusal(target, "omnibench", tmp_path / "in").reason
 
 
 @pytest.mark.parametrize(
