@@ -278,7 +278,7 @@ def test_an_export_takes_what_was_accepted_after_the_version_was_published(
 
 def test_an_export_of_what_nobody_accepted_says_where_it_is_done(filled: Warehouse, tmp_path: Path) -> None:
     filled.write([new_review(TASK.task_id, TASK.instruction, "Bo", "rejected", ("sense",))])
-    with pytest.raises(ExportRefusedError, match=r"taskloom view --review. is where people accept"):
+    with pytest.raises(ExportRefusedError, match=r"accept and reject tasks in .taskloom view --review"):
         export(filled, "omnibench", tmp_path / "none", Selection(accepted=parse_rule("all")))
 
 
