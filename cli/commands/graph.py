@@ -65,7 +65,7 @@ def graph(
 
 
 def measures(found: TaskGraph) -> dict[str, Any]:
-    """Everything that `taskloom graph` reports about a graph, ready for JSON."""
+    """Everything that `taskloom graph` reports about a graph, as JSON values."""
     from taskloom.resources.reading.catalog import load_capabilities
     from taskloom.synthesis.composition.building import describe_clash
     from taskloom.taskgraph.errors import GraphTooLargeError
@@ -106,12 +106,12 @@ def measures(found: TaskGraph) -> dict[str, Any]:
 
 
 def notes_on(found: TaskGraph) -> list[str]:
-    """Notes on the graph that a reader of its measures should know."""
+    """Notes that a reader of the graph's measures should know."""
     from taskloom.taskgraph.reading.task_graphs import inconsistencies_of
 
     notes = list(inconsistencies_of(found))
     if not all(node.application for node in found.nodes):
-        notes.append("some applications are not given: knowledge says little and coherency is undefined")
+        notes.append("some applications are not given: knowledge means little and coherency is undefined")
     return notes
 
 
@@ -123,10 +123,10 @@ def _table(facts: dict[str, Any]) -> str:
         *((row.name, row.in_words(complexity[row.measure]), complexity[row.level_column]) for row in TABLE),
         ("largest layer", str(complexity["largest_layer"]), ""),
         ("components", str(complexity["components"]), ""),
-        ("orders", _known(facts["orders"], "not counted"), ""),
-        ("successful orders", _known(facts["successful_orders"], "not counted"), ""),
+        ("orders", _text_or_default(facts["orders"], "not counted"), ""),
+        ("successful orders", _text_or_default(facts["successful_orders"], "not counted"), ""),
         ("clash", str(facts["clash"]), ""),
-        ("maximum coherency", _known(facts["maximum_coherency"]), ""),
+        ("maximum coherency", _text_or_default(facts["maximum_coherency"]), ""),
         ("capabilities (repaired)", ", ".join(capabilities["repaired"]) or "none", ""),
         ("capabilities (as printed)", ", ".join(capabilities["as_printed"]) or "none", ""),
     ]
@@ -136,12 +136,13 @@ def _table(facts: dict[str, Any]) -> str:
     )
 
 
-def _known(value: object, otherwise: str = "undefined") -> str:
-    return otherwise if value is None else str(value)
+def _text_or_default(value: object, default: str = "undefined") -> str:
+    return default if value is None else str(value)
 
 
 def graph_in(file: Path) -> TaskGraph:
-    """The task graph in a JSON file, in either form, or in a list of it alone; `-` reads standard input.
+    """The task graph in a JSON file, in either form, perhaps as the only item of a list; `-` reads standard
+    input.
 
     Raises:
         CommandError: the file cannot be read, is not JSON, or does not contain a valid task graph.
@@ -152,7 +153,7 @@ def graph_in(file: Path) -> TaskGraph:
     from taskloom.taskgraph.reading.task_graphs import read_task_graph
 
     catalog = load_settings().catalog
-    document = _json_in(file)
+    document = _read_json(file)
     if isinstance(document, list):
         if len(document) != 1:
             raise CommandError(f"{file} is a list of {len(document)}; give one task graph.")
@@ -164,24 +165,26 @@ def graph_in(file: Path) -> TaskGraph:
 
 
 def _category_of(catalog: Path | None) -> CategoryOf:
-    """The category of an application, by its name or title, from the catalogue, in the folder `catalog` too,
-    and the paper's Table 11; one that is in neither forms its own category."""
+    """Maps the name or title of an application to its category in the paper's Table 11 or in the catalogue,
+    the folder `catalog` included; an application in neither forms its own category."""
     from taskloom.resources.reading.catalog import load_applications, load_paper_applications
 
-    printed = {
+    paper_categories = {
         name.casefold(): row.category for row in load_paper_applications() for name in row.applications
     }
 
     @cache
-    def own() -> dict[str, str]:
+    def catalogue_categories() -> dict[str, str]:
         applications = load_applications(catalog).items()
         names = {name.casefold(): application.category for name, application in applications}
         return names | {application.title.casefold(): application.category for _, application in applications}
 
-    return lambda name: printed.get(name.casefold()) or own().get(name.casefold(), name)
+    return lambda name: (
+        paper_categories.get(name.casefold()) or catalogue_categories().get(name.casefold(), name)
+    )
 
 
-def _json_in(file: Path) -> object:
+def _read_json(file: Path) -> object:
     from taskloom.resources.errors import JsonInvalidError
     from taskloom.resources.reading.json_text import parse_json
 

@@ -1,4 +1,4 @@
-"""`taskloom install`: the browser, the optional tools and the applications."""
+"""`taskloom install`: installs the browser, the optional tools and the applications."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def install(
 
     settings = load_settings(data=data, catalog=catalog, platform=platform)
     platforms = {name: lookup.platform(name) for name in lookup.platforms_in(settings.platform)}
-    chosen = _chosen(only, catalogue(settings))
+    chosen = _choose_applications(only, catalogue(settings))
     if browser_only and only:
         raise CommandError("--browser-only and --only exclude each other.", ExitCode.BAD_INPUT)
 
@@ -100,7 +100,7 @@ def _say(message: str) -> None:
     typer.echo(message, err=True)
 
 
-def _chosen(only: str, known: Mapping[str, Application]) -> list[Application]:
+def _choose_applications(only: str, known: Mapping[str, Application]) -> list[Application]:
     wanted = [name.strip() for name in only.split(",") if name.strip()]
     unknown = sorted(set(wanted) - set(known))
     if unknown:
@@ -112,7 +112,7 @@ def _chosen(only: str, known: Mapping[str, Application]) -> list[Application]:
 
 
 def _install_tools() -> dict[str, str]:
-    """Install what is good to have from the system's packages; what is missing, with the reason."""
+    """Install the optional system packages; returns the missing ones, with the reason."""
     from taskloom.environments.installing.packages import (
         OPTIONAL_TOOLS,
         CommandRunner,
@@ -127,7 +127,7 @@ def _install_tools() -> dict[str, str]:
 
 
 def _prepare_database(data: Path) -> None:
-    """Make the database of runs now, so that the first run need not."""
+    """Create the database of runs now, so that the first run does not have to."""
     from taskloom.flows.running.prefect_server import prepare_database, prepare_prefect
 
     _say("preparing the database of runs")
@@ -135,7 +135,7 @@ def _prepare_database(data: Path) -> None:
     try:
         prepare_database()
     except (OSError, subprocess.CalledProcessError) as error:
-        _say(f"going on without it, the first run will prepare it: {error}")
+        _say(f"continuing without it; the first run will prepare it: {error}")
 
 
 def _print_table(results: list[InstallationResult]) -> None:

@@ -189,7 +189,7 @@ async def _opinion(run: Run, attempt: AgentRun) -> AgentScore | None:
     return _score(attempt, CRITIC, float(reply.done)).model_copy(update={"provenance": provenance})
 
 
-def take_people_in(settings: Settings, name: str, file: Path) -> ExperimentReport:
+def import_human_scores(settings: Settings, name: str, file: Path) -> ExperimentReport:
     """Take in what people scored: a CSV file with `attempt`, `completion` and `alignment` in percent, a row
     per attempt and annotator; the mean over the annotators counts.
 

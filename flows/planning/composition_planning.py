@@ -24,7 +24,7 @@ from taskloom.taskgraph.records.task import Intent
 _RANGE = re.compile(r"(\d{1,9})|(\d{1,9})\.\.|(\d{0,9})\.\.(\d{1,9})", re.ASCII)
 
 
-def wish_of(text: str, count: int) -> tuple[Quota, MeasureRanges]:
+def parse_quota(text: str, count: int) -> tuple[Quota, MeasureRanges]:
     """Parse a quota and ranges such as `knowledge=hard,instruction=6..8`.
 
     Raises:

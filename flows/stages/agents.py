@@ -70,7 +70,7 @@ _GIVEN: dict[str, Callable[[], object]] = {}
 """Factories that were given from Python, by name."""
 
 
-def named(factory: Callable[[], object]) -> str:
+def register_factory(factory: Callable[[], object]) -> str:
     """The name by which this process finds a factory that has none, such as one defined in a notebook."""
     name = f"{factory.__module__}:{factory.__qualname__}"
     _GIVEN[name] = factory
