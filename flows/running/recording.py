@@ -119,7 +119,7 @@ def _row_of(record: Record) -> tuple[type[Record], object]:
     return (type(record), record.model_dump_json())
 
 
-def begun(warehouse: Warehouse, settings: Settings, flow: str) -> RunRecord:
+def begin_or_resume(warehouse: Warehouse, settings: Settings, flow: str) -> RunRecord:
     """The stored record of a new run, or of an unfinished one with equal settings, which is resumed."""
     content: dict[str, JsonValue] = json.loads(settings.model_dump_json())
     for record in warehouse.read(RunRecord, "flow = ? AND status <> 'completed'", [flow]):

@@ -74,12 +74,12 @@ async def evaluate_tasks(
 
     async def attempted(attempt: PlannedAttempt, task: Task) -> None:
         async with alone:
-            if run.elsewhere is None:
+            if run.workers is None:
                 done = await here.attempt(attempt, task)
             else:
                 beside = None if is_own_code(order.entry.agent) else work_beside(task, run, verified)
                 also = () if beside is None else (beside.trajectory.subtask_id,)
-                done = await run.elsewhere.do(partial(_attempted, order, attempt, task, also))
+                done = await run.workers.run_job(partial(_attempted, order, attempt, task, also))
         record = _with_calls(run, done.record)
         scores = scores_of(record, task, hashes.get(task.task_id, ""))
         await run.recorder.record(done.trajectory, record, *done.steps, *scores, replace=True)

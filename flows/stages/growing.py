@@ -45,7 +45,7 @@ _MEASURED_WORLDS = 2
 """The first world and the first of the others, in which every subtask is verified."""
 
 
-async def _performed(wanted: Performance, place: Workplace, _: KnownSubtasks) -> Trajectory:
+async def _perform(wanted: Performance, place: Workplace, _: KnownSubtasks) -> Trajectory:
     return await wanted.do(
         Scene(
             models=place.models,
@@ -75,7 +75,7 @@ class PoolGrowth:
         """Subtasks that this run verified or rejected."""
         sets = run.settings.verification.parameter_sets
         self._pool = VerificationPool(run.applications, run.categories, parameter_sets=sets)
-        elsewhere = run.elsewhere
+        workers = run.workers
         stage = Stage(
             models=run.models,
             environments=run.environments,
@@ -84,7 +84,7 @@ class PoolGrowth:
             settings=run.settings.performing,
             picture=_picture(run),
             provenance=run.provenance(),
-            elsewhere=(lambda wanted: elsewhere.do(partial(_performed, wanted))) if elsewhere else None,
+            elsewhere=(lambda wanted: workers.run_job(partial(_perform, wanted))) if workers else None,
             tried=tried_before(run.warehouse, run.settings.verification.again, run.run_id),
         )
         self._verifier = CrossVerifier(

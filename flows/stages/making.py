@@ -51,7 +51,7 @@ _COMPOSITIONS = 3
 """How often tasks are composed, at most, to replace those that contradict what is known about orders."""
 
 
-async def _validated(task: Task, place: Workplace, _: KnownSubtasks) -> ValidatedTask:
+async def _validate_job(task: Task, place: Workplace, _: KnownSubtasks) -> ValidatedTask:
     return await validate_task(
         task,
         place.titles,
@@ -308,8 +308,8 @@ class TaskMaking:
     async def _validate(self, task: Task) -> Task | None:
         """The task as it is validated; None if it is rejected."""
         run = self.run
-        errand = partial(_validated, task)
-        outcome = await (run.elsewhere.do(errand) if run.elsewhere else errand(run, self.subtasks))
+        job = partial(_validate_job, task)
+        outcome = await (run.workers.run_job(job) if run.workers else job(run, self.subtasks))
         await run.recorder.record(*outcome.rounds)
         if outcome.rejection is not None:
             await run.recorder.record(outcome.rejection)

@@ -38,7 +38,7 @@ _ACTIONS_TO_OPEN = 8
 """How many actions take as long as opening an application."""
 
 
-async def _replayed(task: Task, orders: int, place: Workplace, subtasks: KnownSubtasks) -> ReplayedTask:
+async def _replay_job(task: Task, orders: int, place: Workplace, subtasks: KnownSubtasks) -> ReplayedTask:
     verified = await subtasks([node.subtask_id for node in task.graph.nodes])
     return await replayer_of(place, verified).replay(task, orders)
 
@@ -88,7 +88,7 @@ class TaskReplays:
         covering = Covering(
             lambda task, orders: self._performed(replayer, task, orders),
             run.settings.replay,
-            run.side_by_side,
+            run.concurrency,
             actions=run.settings.replay.actions or None,
             spent=self._spent,
             cost=lambda task: _cost(task, replayer.verified, run.settings.replay.orders),
@@ -137,10 +137,10 @@ class TaskReplays:
         ]
 
     async def _replayed(self, replayer: Replayer, task: Task, orders: int) -> ReplayedTask:
-        elsewhere = self.run.elsewhere
-        if elsewhere is None:
+        workers = self.run.workers
+        if workers is None:
             return await replayer.replay(task, orders)
-        return await elsewhere.do(partial(_replayed, task, orders))
+        return await workers.run_job(partial(_replay_job, task, orders))
 
     async def _performed(self, replayer: Replayer, task: Task, orders: int) -> ReplayedTask:
         replayed = await self._replayed(replayer, task, orders)
@@ -234,7 +234,7 @@ class Covering:
     perform: Callable[[Task, int], Awaitable[ReplayedTask]]
     """Replays a task in up to so many orders and keeps what came of it."""
     settings: ReplaySettings
-    side_by_side: int
+    concurrency: int
     """Replays at a time."""
     actions: float | None = None
     """After how many of them no further replay is begun; None: as many as it takes."""
@@ -261,7 +261,7 @@ class Covering:
         that cover most for their actions. Where a long one fails that was to cover parts, those are replayed
         by themselves.
         """
-        room = asyncio.Semaphore(self.side_by_side)
+        room = asyncio.Semaphore(self.concurrency)
 
         async def one(task: Task) -> None:
             async with room:

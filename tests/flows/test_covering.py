@@ -56,7 +56,7 @@ SHOWN = Replay(
 
 
 def _covering(performer: Performer, actions: float | None = None) -> Covering:
-    return Covering(performer, ReplaySettings(), side_by_side=2, actions=actions)
+    return Covering(performer, ReplaySettings(), concurrency=2, actions=actions)
 
 
 async def test_each_component_is_performed_once_and_covers_all_its_tasks() -> None:
@@ -186,7 +186,7 @@ async def run_with(
             settings=SimpleNamespace(replay=settings),
             recorder=recorder,
             warehouse=warehouse,
-            side_by_side=2,
+            concurrency=2,
             progress=SimpleNamespace(begin=lambda *_: None),
             provenance=lambda _: Provenance(),
         )

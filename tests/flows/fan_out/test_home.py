@@ -16,7 +16,7 @@ import pytest
 from taskloom.flows.errors import CommandError
 from taskloom.flows.fan_out import dask_workers
 from taskloom.flows.fan_out.dask_workers import DaskWorkers, check_runner
-from taskloom.flows.fan_out.home import Home, HomeAddress, RunUnreachableError, portable
+from taskloom.flows.fan_out.home import Home, HomeAddress, RunUnreachableError, picklable
 from taskloom.flows.settings import FanOutSettings, load_settings
 from taskloom.model_clients.errors import BudgetExhaustedError, ModelClientError
 from taskloom.prompts.inputs import IntentExtractorInput
@@ -112,14 +112,14 @@ def test_applications_that_change_have_a_new_edition() -> None:
 @pytest.mark.parametrize("kind", ModelClientError.__subclasses__(), ids=lambda kind: kind.__name__)
 def test_errors_of_model_calls_can_travel(kind: type[ModelClientError]) -> None:
     error = kind("what happened")
-    carried = portable(error)
+    carried = picklable(error)
     assert isinstance(carried, kind) and str(carried) == "what happened"
 
 
 def test_an_error_that_cannot_be_rebuilt_keeps_its_message() -> None:
     error = UnknownCatalogEntryError("application", "drawoi", ["drawio"])
     error.lock = threading.Lock()  # type: ignore[attr-defined]  # what no library can pickle
-    carried = portable(error)
+    carried = picklable(error)
     assert type(carried) is CommandError and carried.exit_code is ExitCode.BAD_INPUT
     assert "There is no application named 'drawoi'" in str(carried)
 
@@ -139,7 +139,7 @@ async def test_a_run_without_any_worker_ends_instead_of_waiting_for_ever(
 ) -> None:
     """Workers that do not start again leave an errand with nobody to do it."""
     pytest.importorskip("distributed", reason="the extra dask is not installed")
-    monkeypatch.setattr(dask_workers, "_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(dask_workers, "_POLL_SECONDS", 0.01)
     monkeypatch.setattr(dask_workers, "_STARTING_SECONDS", 0.05)
     there: dict[str, object] = {"tcp://one": {}}
     errand: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -157,11 +157,11 @@ async def test_a_run_without_any_worker_ends_instead_of_waiting_for_ever(
     )
     workers = DaskWorkers(client, home(), HomeAddress("127.0.0.1", 1, b"k"), losses=3)
     wanted: Any = SimpleNamespace(task=None)
-    doing = asyncio.ensure_future(workers.do(wanted))
+    doing = asyncio.ensure_future(workers.run_job(wanted))
     await asyncio.sleep(0.2)
     assert not doing.done(), "a worker is there and takes its time"
     there.clear()
-    with pytest.raises(CommandError, match="no Dask worker has been there") as raised:
+    with pytest.raises(CommandError, match="there has been no Dask worker") as raised:
         await doing
     assert raised.value.exit_code is ExitCode.NEGATIVE_ANSWER
     assert released == [True]
