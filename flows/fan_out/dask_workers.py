@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.flows.errors import CommandError
-from taskloom.flows.fan_out.home import Home, HomeAddress, picklable
+from taskloom.flows.fan_out.home import RunAddress, RunServer, picklable
 from taskloom.flows.settings import FanOutSettings, Settings
 from taskloom.flows.wiring import (
     Job,
@@ -42,8 +42,8 @@ class DaskWorkers:
     """Runs jobs in the workers of a Dask scheduler."""
 
     client: Client
-    home: Home
-    address: HomeAddress
+    server: RunServer
+    address: RunAddress
     losses: int
     """How many workers in a row a job may lose."""
 
@@ -61,7 +61,7 @@ class DaskWorkers:
         from distributed import KilledWorker
 
         future = self.client.submit(
-            run_remote_job, self.address, self.home.current_edition(), job, pure=False
+            run_remote_job, self.address, self.server.current_edition(), job, pure=False
         )
         try:
             result = await self._wait_for(future)
@@ -98,7 +98,7 @@ class DaskWorkers:
 
 
 @asynccontextmanager
-async def dask_workers(settings: Settings, home: Home) -> AsyncIterator[DaskWorkers]:
+async def dask_workers(settings: Settings, server: RunServer) -> AsyncIterator[DaskWorkers]:
     """Workers according to the settings, while the block runs; those started here end with it.
 
     Raises:
@@ -142,9 +142,9 @@ async def dask_workers(settings: Settings, home: Home) -> AsyncIterator[DaskWork
                 " and workers (`dask scheduler`, `dask worker ADDRESS`), or leave out fan_out.scheduler",
                 ExitCode.NEGATIVE_ANSWER,
             ) from error
-        address = await resources.enter_async_context(home.answering(fan_out.host))
+        address = await resources.enter_async_context(server.answering(fan_out.host))
         try:
-            yield DaskWorkers(client, home, address, fan_out.losses)
+            yield DaskWorkers(client, server, address, fan_out.losses)
         finally:
             with suppress(Exception):
                 async with asyncio.timeout(_CLOSING_SECONDS):
@@ -163,7 +163,7 @@ def _item_name(job: object) -> str:
 class RemoteWorkplace:
     """The workplace of one run in one worker."""
 
-    home: HomeAddress
+    address: RunAddress
     place: Workplace | None = None
     edition: int = 0
     """Version of the applications that it knows."""
@@ -178,8 +178,8 @@ class RemoteWorkplace:
         """The workplace, with applications at least as new as `edition`."""
         async with self.lock:
             if self.place is None:
-                run_id, settings = await self.home.settings()
-                applications = await self.home.applications()
+                run_id, settings = await self.address.settings()
+                applications = await self.address.applications()
                 sandbox = EvaluationSandbox(sandbox_settings(settings))
                 self.resources.enter_context(sandbox)
                 environments = environment_pool(settings, applications.values())
@@ -188,14 +188,14 @@ class RemoteWorkplace:
                     run_id=run_id,
                     settings=settings,
                     applications=applications,
-                    models=self.home,
-                    remote_player=lambda agent: replace(self.home, player=agent),
+                    models=self.address,
+                    remote_player=lambda agent: replace(self.address, player=agent),
                     environments=environments,
                     sandbox=sandbox,
                 )
                 self.edition = edition
             if self.edition < edition:
-                self.place.applications = await self.home.applications()
+                self.place.applications = await self.address.applications()
                 self.edition = edition
         return self.place
 
@@ -203,20 +203,20 @@ class RemoteWorkplace:
         """Verified subtasks by id; each is requested once."""
         missing = [name for name in names if name not in self.verified]
         if missing:
-            self.verified.update(await self.home.subtasks(missing))
+            self.verified.update(await self.address.subtasks(missing))
         return {name: self.verified[name] for name in names}
 
 
-_workplaces: dict[HomeAddress, RemoteWorkplace] = {}
+_workplaces: dict[RunAddress, RemoteWorkplace] = {}
 """Open workplaces of this process, by run."""
 
 
-async def run_remote_job(home: HomeAddress, edition: int, job: Job[Result]) -> Result | Exception:
-    """Run one job of the run that answers at `home`; an error is returned, so that it keeps its type."""
-    workplace = _workplaces.setdefault(home, RemoteWorkplace(home))
+async def run_remote_job(address: RunAddress, edition: int, job: Job[Result]) -> Result | Exception:
+    """Run one job of the run that answers at `address`; an error is returned, so that it keeps its type."""
+    workplace = _workplaces.setdefault(address, RemoteWorkplace(address))
     workplace.running_jobs += 1
     try:
-        for idle in [other.home for other in _workplaces.values() if not other.running_jobs]:
+        for idle in [other.address for other in _workplaces.values() if not other.running_jobs]:
             await close_workplace(idle)  # its run ended without notice, or will reopen it
         return await job(await workplace.open(edition), workplace.subtasks)
     except Exception as error:
@@ -225,9 +225,9 @@ async def run_remote_job(home: HomeAddress, edition: int, job: Job[Result]) -> R
         workplace.running_jobs -= 1
 
 
-async def close_workplace(home: HomeAddress) -> None:
-    """Close the workplace of the run that answered at `home`."""
-    workplace = _workplaces.pop(home, None)
+async def close_workplace(address: RunAddress) -> None:
+    """Close the workplace of the run that answered at `address`."""
+    workplace = _workplaces.pop(address, None)
     if workplace is not None:
         await workplace.resources.aclose()
 
@@ -242,7 +242,7 @@ async def fanned_out(run: Run, subtasks: KnownSubtasks) -> AsyncIterator[None]:
     if run.settings.fan_out.runner == "threads":
         yield
         return
-    async with dask_workers(run.settings, Home(run, subtasks)) as workers:
+    async with dask_workers(run.settings, RunServer(run, subtasks)) as workers:
         run.workers = workers
         try:
             yield

@@ -123,7 +123,7 @@ def _signature(key: bytes, content: bytes) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class HomeAddress:
+class RunAddress:
     """Where a run answers, and the secret that identifies its workers."""
 
     host: str
@@ -178,7 +178,7 @@ class HomeAddress:
 
 
 @dataclass(slots=True)
-class Home:
+class RunServer:
     """Answers the workers of one run."""
 
     run: Run
@@ -198,7 +198,7 @@ class Home:
         return self.edition
 
     @asynccontextmanager
-    async def answering(self, host: str) -> AsyncIterator[HomeAddress]:
+    async def answering(self, host: str) -> AsyncIterator[RunAddress]:
         """Answer at `host`, on a free port, until the block ends.
 
         Raises:
@@ -226,7 +226,7 @@ class Home:
                 f" ({error.strerror or error}); name one of its own addresses"
             ) from None
         try:
-            yield HomeAddress(host, server.sockets[0].getsockname()[1], secret)
+            yield RunAddress(host, server.sockets[0].getsockname()[1], secret)
         finally:
             server.close()
 

@@ -55,7 +55,7 @@ class Progress:
 
     quiet: bool = False
     notes: Callable[[], list[str]] = list
-    """Gives extra lines, such as model calls made and providers that pause."""
+    """Returns extra lines, such as model calls made and providers that pause."""
     stages: dict[str, StageProgress] = field(default_factory=dict)
     _live: Live | None = None
     _last_plain: float = 0.0
@@ -84,22 +84,22 @@ class Progress:
         state.finished = 0.0
         if total is not None:
             state.total = (state.total or 0) + total
-        self._plain()
+        self._print_lines()
 
     def done(self, stage: str, count: int = 1) -> None:
-        """Count items that came through."""
+        """Count items that passed."""
         self._stage(stage).done += count
-        self._plain()
+        self._print_lines()
 
     def rejected(self, stage: str, count: int = 1) -> None:
         """Count items that were rejected."""
         self._stage(stage).rejected += count
-        self._plain()
+        self._print_lines()
 
     def end(self, stage: str) -> None:
-        """Say that `stage` is finished."""
+        """Report that `stage` has ended."""
         self._stage(stage).finished = time.monotonic()
-        self._plain(ended=stage)
+        self._print_lines(ended=stage)
 
     def _stage(self, name: str) -> StageProgress:
         return self.stages.setdefault(name, StageProgress(name))
@@ -111,7 +111,7 @@ class Progress:
         elif not self.quiet:
             print(text, file=sys.stderr, flush=True)  # noqa: T201 - progress goes to standard error
 
-    def _plain(self, ended: str = "") -> None:
+    def _print_lines(self, ended: str = "") -> None:
         if self.quiet or self._live is not None:
             return
         now = time.monotonic()

@@ -16,7 +16,7 @@ import pytest
 from taskloom.flows.errors import CommandError
 from taskloom.flows.fan_out import dask_workers
 from taskloom.flows.fan_out.dask_workers import DaskWorkers, check_runner
-from taskloom.flows.fan_out.home import Home, HomeAddress, RunUnreachableError, picklable
+from taskloom.flows.fan_out.home import RunAddress, RunServer, RunUnreachableError, picklable
 from taskloom.flows.settings import FanOutSettings, load_settings
 from taskloom.model_clients.errors import BudgetExhaustedError, ModelClientError
 from taskloom.prompts.inputs import IntentExtractorInput
@@ -41,7 +41,7 @@ async def no_subtasks(names: object) -> dict[str, Any]:
     raise CommandError(f"{names} is not verified")
 
 
-def home(outcome: object = None) -> Home:
+def home(outcome: object = None) -> RunServer:
     models = Answers(outcome)
     run: Any = SimpleNamespace(
         run_id="r",
@@ -50,7 +50,7 @@ def home(outcome: object = None) -> Home:
         settings=load_settings(),
         applications={"a": object()},
     )
-    return Home(run, no_subtasks)
+    return RunServer(run, no_subtasks)
 
 
 async def test_errors_come_back_as_what_they_are(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ async def test_a_stranger_gets_no_answer_and_nothing_of_his_is_unpickled() -> No
             return exec, ("raise SystemExit('unpickled')",)
 
     async with answering.answering("127.0.0.1") as address:
-        stranger = HomeAddress(address.host, address.port, b"another secret")
+        stranger = RunAddress(address.host, address.port, b"another secret")
         with pytest.raises(RunUnreachableError, match="does not answer"):
             await stranger.settings()
         reader, writer = await asyncio.open_connection(address.host, address.port)
@@ -155,7 +155,7 @@ async def test_a_run_without_any_worker_ends_instead_of_waiting_for_ever(
     client: Any = SimpleNamespace(
         scheduler_info=lambda n_workers: {"workers": there}, submit=lambda *given, pure: Submitted()
     )
-    workers = DaskWorkers(client, home(), HomeAddress("127.0.0.1", 1, b"k"), losses=3)
+    workers = DaskWorkers(client, home(), RunAddress("127.0.0.1", 1, b"k"), losses=3)
     wanted: Any = SimpleNamespace(task=None)
     doing = asyncio.ensure_future(workers.run_job(wanted))
     await asyncio.sleep(0.2)
