@@ -18,7 +18,7 @@ from prefect.context import FlowRunContext
 from prefect.utilities.annotations import opaque
 
 from taskloom.flows.hosting import work_of
-from taskloom.flows.nights.choices import wanted_by
+from taskloom.flows.nights.choices import request_for_run
 from taskloom.flows.running.together import first_failure
 from taskloom.flows.stages.agent_evaluation import evaluate_tasks
 from taskloom.flows.stages.agents import agent_model
@@ -102,7 +102,7 @@ async def verify(run_id: str, application: str, explored: Explored) -> tuple[str
 @prefect.task(tags=["composition"], cache_policy=NO_CACHE, **RETRY_OPTIONS)
 async def tasks_wanted(run_id: str) -> int:
     """Number of tasks that the run composes: in a night, as many as the dataset lacks."""
-    request = await asyncio.to_thread(wanted_by, work_of(run_id).run)
+    request = await asyncio.to_thread(request_for_run, work_of(run_id).run)
     return request.wanted if request else 0
 
 

@@ -78,7 +78,7 @@ def plan(
       taskloom plan --set composition.maximum_size=12 --set 'applications=[drawio,tiddlywiki]'
     """
     from taskloom.flows.planning.composition_planning import (
-        parse_quota,
+        parse_quota_and_ranges,
         plan_composition,
         quotas_of_capabilities,
         request_of,
@@ -99,7 +99,7 @@ def plan(
     quotas: tuple[Quota, ...] = ()
     ranges: MeasureRanges | None = None
     if want is not None:
-        quota, ranges = parse_quota(want, wanted)
+        quota, ranges = parse_quota_and_ranges(want, wanted)
         quotas = (quota,)
     elif capability:
         quotas = quotas_of_capabilities(capability, preset, wanted)

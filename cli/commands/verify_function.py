@@ -15,7 +15,7 @@ from taskloom.resources.errors import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taskloom.flows.examination import Examined
+    from taskloom.flows.examination import FunctionExamination
     from taskloom.flows.settings import Settings
 
 
@@ -99,13 +99,13 @@ def verify(
 
 def _require_rejected(settings: Settings, patterns: tuple[str, ...]) -> None:
     """Refuse a pattern that names no rejected proposal."""
-    from taskloom.flows.pool import named_by, rejected_proposals
+    from taskloom.flows.pool import matches_any, rejected_proposals
     from taskloom.warehouse.store import Warehouse
 
     with Warehouse(settings.warehouse_location, read_only=True) as store:
         rejected = rejected_proposals(store)
     for pattern in patterns:
-        if not any(named_by(name, [pattern]) for name in rejected):
+        if not any(matches_any(name, [pattern]) for name in rejected):
             known = ", ".join(rejected) or "none"
             raise CommandError(
                 f"--again {pattern!r} names no rejected proposal. Rejected and not verified since: {known}."
@@ -114,7 +114,7 @@ def _require_rejected(settings: Settings, patterns: tuple[str, ...]) -> None:
 
 def _examine_stored(
     settings: Settings, version: str | None, subtask: str, function: Path | None, quiet: bool
-) -> list[Examined]:
+) -> list[FunctionExamination]:
     from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
     from taskloom.flows.examination import examine_stored, stored_functions
     from taskloom.flows.wiring import sandbox_settings
@@ -122,7 +122,7 @@ def _examine_stored(
     from taskloom.warehouse.store import Warehouse
 
     categories = load_resource_categories(settings.catalog)
-    examined: list[Examined] = []
+    examined: list[FunctionExamination] = []
     with (
         Warehouse(settings.warehouse_location, read_only=True, version=version) as store,
         EvaluationSandbox(sandbox_settings(settings)) as sandbox,
@@ -140,7 +140,7 @@ def _examine_stored(
     return examined
 
 
-def _print_examinations(examined: Sequence[Examined], as_json: bool, *, in_full: bool) -> None:
+def _print_examinations(examined: Sequence[FunctionExamination], as_json: bool, *, in_full: bool) -> None:
     from taskloom.cli.answer_printing import print_json, print_records
 
     rejected = [item for item in examined if not item.acceptable]
@@ -167,7 +167,7 @@ def _print_examinations(examined: Sequence[Examined], as_json: bool, *, in_full:
         raise typer.Exit(ExitCode.NEGATIVE_ANSWER)
 
 
-def _print_matrix(item: Examined) -> None:
+def _print_matrix(item: FunctionExamination) -> None:
     from taskloom.cli.answer_printing import print_table
     from taskloom.taskgraph.records.evaluation_function import GENUINE_FAMILIES
 

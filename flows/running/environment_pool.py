@@ -73,8 +73,7 @@ class EnvironmentPool:
             self._free += environments
 
     def turn(self) -> AbstractAsyncContextManager[object]:
-        """A context to enter before acting; admits as many items as environments, without those made
-        ahead."""
+        """A context to enter before acting; admits as many items as environments that are not made ahead."""
         return nullcontext() if self._turns is None else self._turns
 
     @asynccontextmanager

@@ -10,10 +10,10 @@ from taskloom.environments.errors import EnvironmentFailureError
 from taskloom.environments.installing.applications import installed_place
 from taskloom.flows.nights.choices import choice_for
 from taskloom.flows.pool import (
+    exploration_memory,
     load_set_aside,
     load_verified,
     proposals_to_try_again,
-    remembered,
     tried_before,
     undecided_proposals,
     version_of,
@@ -105,7 +105,7 @@ class PoolGrowth:
         if not choice.explored:
             return await self._keep(application)
         again = run.settings.verification.again
-        memory = remembered(run.warehouse, application, self._known.values(), run.run_id, again)
+        memory = exploration_memory(run.warehouse, application, self._known.values(), run.run_id, again)
         exploring = run.settings.exploration
         if run.settings.is_offline(ModelRole.EXPLORER):  # which follows rules and looks at nothing
             exploring = exploring.model_copy(update={"walk_steps": 0})

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import islice
 
 from taskloom.flows.errors import CommandError
-from taskloom.flows.nights.choices import wanted_by
+from taskloom.flows.nights.choices import request_for_run
 from taskloom.flows.nights.gates import gate_results
 from taskloom.flows.pool import MISSING_LINK, NOT_COMPOSED, load_verified
 from taskloom.flows.running.together import together
@@ -115,7 +115,7 @@ class TaskMaking:
         Tasks that were composed before, by a run that was stopped too, and still wait are the first.
         """
         run = self.run
-        asked = await asyncio.to_thread(wanted_by, run) or run.settings.composition
+        asked = await asyncio.to_thread(request_for_run, run) or run.settings.composition
         if not rejected:
             run.progress.begin(COMPOSITION, asked.wanted)
         pool = await self.subtasks(subtask_ids)
