@@ -12,8 +12,8 @@ from taskloom.flows import steps
 from taskloom.flows.errors import CommandError
 from taskloom.flows.experimenting.checking import check_experiment, experiment_of
 from taskloom.flows.experimenting.derived_tasks import with_derived_tasks
-from taskloom.flows.experimenting.finishing import ExperimentReport, written
-from taskloom.flows.experimenting.fixing import Fixed, fix
+from taskloom.flows.experimenting.finishing import ExperimentReport, write_report
+from taskloom.flows.experimenting.fixing import FixedExperiment, fix
 from taskloom.flows.hosting import Work, begin, publish_table, timed
 from taskloom.flows.running.together import together
 from taskloom.flows.settings import Settings, settings_of
@@ -89,7 +89,7 @@ async def run_experiment(
             run.progress.end(EVALUATION)
             await run.recorder.flush()
             final = record.model_copy(update={"status": status})
-            report = await asyncio.to_thread(written, run.warehouse, final, fixed.left_out)
+            report = await asyncio.to_thread(write_report, run.warehouse, final, fixed.left_out)
         report = report.model_copy(update={"run_id": run.run_id})
         if FlowRunContext.get() is not None:
             await publish_table(f"{record.name}, run {run.run_id}", "evaluation", report.standings)
@@ -97,7 +97,7 @@ async def run_experiment(
 
 
 def _planned_attempts(
-    run: Run, experiment: ExperimentFile, fixed: Fixed
+    run: Run, experiment: ExperimentFile, fixed: FixedExperiment
 ) -> list[tuple[AgentOrder, list[tuple[PlannedAttempt, Task]]]]:
     tasks = {task.task_id: task for task in fixed.tasks}
     by_agent = []
@@ -114,7 +114,7 @@ def _planned_attempts(
 async def _attempt(
     work: Work,
     experiment: ExperimentFile,
-    fixed: Fixed,
+    fixed: FixedExperiment,
     missing: Sequence[tuple[AgentOrder, Sequence[tuple[PlannedAttempt, Task]]]],
 ) -> None:
     """Let all agents make their missing attempts concurrently, as many as there are environments."""

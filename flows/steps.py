@@ -23,7 +23,7 @@ from taskloom.flows.running.together import first_failure
 from taskloom.flows.stages.agent_evaluation import evaluate_tasks
 from taskloom.flows.stages.agents import agent_model
 from taskloom.flows.stages.drift import DriftCheck, has_changed_the_pool, retire_tasks
-from taskloom.flows.stages.results import Explored, Validated
+from taskloom.flows.stages.results import ExploredApplication, ValidatedBatch
 from taskloom.omnieval.experiments import AgentOrder, PlannedAttempt
 from taskloom.resources.errors import TaskloomError
 from taskloom.taskgraph.records.task import Intent, Task
@@ -79,7 +79,7 @@ async def retire(run_id: str) -> None:
 @prefect.task(
     task_run_name="explore {application}", tags=["exploration"], cache_policy=NO_CACHE, **RETRY_OPTIONS
 )
-async def explore(run_id: str, application: str) -> Explored:
+async def explore(run_id: str, application: str) -> ExploredApplication:
     """Explore one application; its proposals are stored."""
     work = work_of(run_id)
     explored = await work.growth.explore(work.run.applications[application])
@@ -90,7 +90,7 @@ async def explore(run_id: str, application: str) -> Explored:
 @prefect.task(
     task_run_name="verify {application}", tags=["verification"], cache_policy=NO_CACHE, **RETRY_OPTIONS
 )
-async def verify(run_id: str, application: str, explored: Explored) -> tuple[str, ...]:
+async def verify(run_id: str, application: str, explored: ExploredApplication) -> tuple[str, ...]:
     """Cross-verify the proposals of one application; returns the ids of its verified subtasks, old and
     new."""
     work = work_of(run_id)
@@ -151,7 +151,7 @@ async def cover(run_id: str, tasks: Sequence[Task]) -> tuple[Task, ...]:
 @prefect.task(
     task_run_name="validate batch {batch}", tags=["validation"], cache_policy=NO_CACHE, **RETRY_OPTIONS
 )
-async def validate(run_id: str, batch: int, tasks: Sequence[Task]) -> Validated:
+async def validate(run_id: str, batch: int, tasks: Sequence[Task]) -> ValidatedBatch:
     """Write and judge the instructions of one batch."""
     return await work_of(run_id).making.validate(tasks)
 

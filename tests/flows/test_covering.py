@@ -178,7 +178,7 @@ async def run_with(
         performed_once = SimpleNamespace(trajectories=[SimpleNamespace(steps=(1, 2, 3))])
         return SimpleNamespace(verified=defaultdict(lambda: performed_once), shows=lambda _: ())
 
-    monkeypatch.setattr(TaskReplays, "_performed", performed)
+    monkeypatch.setattr(TaskReplays, "_perform", performed)
     monkeypatch.setattr(TaskReplays, "_replayer", replayer)
     with Warehouse(folder / "warehouse") as warehouse:
         recorder = Recorder(warehouse, interval_seconds=3600)

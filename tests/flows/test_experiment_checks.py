@@ -114,7 +114,7 @@ def with_prompt(folder: Path, agent: str) -> ExperimentFile:
         ({"capability": "flying"}, "Unknown capability 'flying'"),
         ({"applications": ["paint"]}, "paint"),
         ({"where": "node_count > 100"}, "No task meets the selection"),
-        ({"export": "nowhere:test"}, "is no manifest of an export"),
+        ({"export": "nowhere:test"}, "is not the manifest of an export"),
     ],
 )
 def test_tasks_that_cannot_be_had_are_refused(built_data: Path, tasks: dict[str, Any], message: str) -> None:

@@ -348,7 +348,7 @@ def test_what_cannot_be_measured_is_refused(data: Path, experiment: dict[str, An
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     pipe = tmp_path / "experiment.yaml"
     os.mkfifo(pipe)
-    with pytest.raises(CommandError, match="no regular file"):
+    with pytest.raises(CommandError, match="not a regular file"):
         read_experiment(pipe)
 
 

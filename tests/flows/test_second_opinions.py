@@ -122,9 +122,9 @@ def test_people_are_compared_with_both_metrics(attempted: Path, tmp_path: Path) 
     ("text", "message"),
     [
         ("attempt,completion\nnothing,50", r"line 2: there is no attempt 'nothing' in seen"),
-        ("attempt,completion\n{0},much", "line 2: completion is 'much'; it is a percentage"),
+        ("attempt,completion\n{0},much", "line 2: completion is 'much'; it must be a percentage"),
         ("attempt,alignment\n{0},101", "line 2: alignment is '101'"),
-        ("name,completion\n{0},1", "has the columns name, completion; wanted are attempt"),
+        ("name,completion\n{0},1", "has the columns name, completion; it needs attempt"),
         ("", "has the columns none"),
     ],
 )
