@@ -49,7 +49,7 @@ class Circuit:
         return max(0.0, self._open_until - now)
 
     def given_up(self, now: float) -> bool:
-        """Whether the provider has been failing for longer than is worth waiting for."""
+        """Whether the provider has been failing for longer than the longest outage to wait for."""
         since = self.failing_since
         return bool(self.reason) and since is not None and now - since >= self.settings.longest_outage_seconds
 
@@ -65,7 +65,7 @@ class Circuit:
             self._notify()
 
     def withdrawn(self) -> None:
-        """A call ended without saying anything about the provider's state."""
+        """A call ended without showing the provider's state."""
         if self._probing:
             self._probing = False
             self._notify()
@@ -185,8 +185,7 @@ class RateBucket:
 _OBSERVED_SECONDS = 10.0
 
 Priority = tuple[int, int]
-"""Smaller goes first: the number of stages left for the item, then 0 for an item already begun or 1 for a new
-one."""
+"""Smaller goes first: the number of stages left for the item, then 0 for a started item, 1 for a new one."""
 
 
 @dataclass(slots=True, order=True)

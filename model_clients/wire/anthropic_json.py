@@ -14,7 +14,7 @@ from taskloom.model_clients.wire.sdk_calls import count_at, list_at, text_at, va
 from taskloom.taskgraph.records.model_calls import FinishReason
 
 USUAL_MAX_TOKENS = 8192
-"""Longest reply when the settings do not say; the protocol demands a number."""
+"""Longest reply if the settings set no limit; the protocol requires one."""
 
 _FINISH: dict[str, FinishReason] = {
     "end_turn": "stop",
@@ -27,7 +27,7 @@ _FINISH: dict[str, FinishReason] = {
 
 
 def messages_body(settings: ModelSettings, request: ModelRequest, mode: Mode) -> dict[str, JsonValue]:
-    """The body of `POST /v1/messages`; the unchanging part comes first and carries a cache mark."""
+    """The body of `POST /v1/messages`; the unchanging part comes first and is marked for the cache."""
     parameters = settings.parameters
     system: list[JsonValue] = []
     turns: list[JsonValue] = []

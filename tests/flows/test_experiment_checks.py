@@ -76,7 +76,7 @@ def test_a_planner_without_a_model_or_a_key_is_refused(
     ("agent", "text", "message"),
     [
         ("pixels", "Do {{ task }}.", "there is no variable 'task'; known: .*instruction"),
-        ("pixels", "Do {{ instruction.", r"no template: line 1"),
+        ("pixels", "Do {{ instruction.", r"not a template: line 1"),
         ("random", "Do it.", "takes no prompt"),
         ("pixels", None, "cannot read the prompt"),
     ],
