@@ -89,16 +89,16 @@ async def compose_tasks(
     """
     chosen = settings_of(settings, settings_file)
     async with begin(chosen, "compose_tasks", quiet=quiet) as work:
-        known = load_verified(work.run.warehouse, work.run.applications)
-        if not known:
+        verified = load_verified(work.run.warehouse, work.run.applications)
+        if not verified:
             raise CommandError(
                 f"the warehouse {chosen.warehouse_location} holds no verified subtask of an installed"
                 " application; run: taskloom verify",
                 ExitCode.NEGATIVE_ANSWER,
             )
-        work.making.verified.update(known)
-        version = await make_tasks(work, tuple(known))
-        summary = await summarise(work.run, known, version)
+        work.making.verified.update(verified)
+        version = await make_tasks(work, tuple(verified))
+        summary = await summarise(work.run, verified, version)
         await publish_artifacts(summary)
     return summary
 

@@ -142,13 +142,16 @@ def stored_functions(warehouse: Warehouse, subtask_id: str = "") -> Iterator[Sto
     )
     for function in warehouse.read(EvaluationFunction, condition, parameters):
         subtask = subtasks.get(function.subtask_id)
-        wanted = bool(subtask_id) or any(name in function.source for name in _READS_PICTURES)
-        own = [recording(item, wanted) for item in dict.fromkeys(accepted.get(function.function_id, ()))]
-        recordings = [item for item in own if item is not None]
+        needs_pictures = bool(subtask_id) or any(name in function.source for name in _READS_PICTURES)
+        own_recordings = [
+            recording(item, needs_pictures) for item in dict.fromkeys(accepted.get(function.function_id, ()))
+        ]
+        recordings = [item for item in own_recordings if item is not None]
         if subtask is None or not recordings:
             continue
         others = [
-            recording(item, wanted) for item in _other_recordings(subtask, subtasks.values(), by_subtask)
+            recording(item, needs_pictures)
+            for item in _other_recordings(subtask, subtasks.values(), by_subtask)
         ]
         yield StoredFunction(
             function=function,

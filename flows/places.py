@@ -63,12 +63,12 @@ def settings_file(named: Path | None = None) -> Path | None:
         CommandError: the named file does not exist.
     """
     variable = os.environ.get("TASKLOOM_SETTINGS")
-    found = named or (Path(variable) if variable else None)
-    if found is None:
+    path = named or (Path(variable) if variable else None)
+    if path is None:
         return DEFAULT_FILE if DEFAULT_FILE.is_file() else None
-    if not found.is_file():
-        raise CommandError(f"cannot read the settings file {found}: there is no such file")
-    return found
+    if not path.is_file():
+        raise CommandError(f"cannot read the settings file {path}: there is no such file")
+    return path
 
 
 def require_moved(data: Path) -> None:

@@ -77,28 +77,28 @@ def load_verified(
     trajectories: dict[str, list[Trajectory]] = {}
     for trajectory in warehouse.read(Trajectory, _IS_ACCEPTED):
         trajectories.setdefault(trajectory.subtask_id, []).append(trajectory)
-    found = {}
+    verified = {}
     for subtask in warehouse.read(Subtask):
         function = functions.get(subtask.subtask_id)
         performed = trajectories.get(subtask.subtask_id, [])
         if subtask.application not in unchanged or function is None or not performed:
             continue
         order = subtask.available_parameters
-        wanted = _first_of_each([item for item in performed if item.parameters in order], order)
-        if len({item.instance_id for item in wanted}) == len(order):
-            found[subtask.subtask_id] = VerifiedSubtask(
-                subtask=subtask, function=function, trajectories=tuple(wanted)
+        performances = _first_of_each([item for item in performed if item.parameters in order], order)
+        if len({item.instance_id for item in performances}) == len(order):
+            verified[subtask.subtask_id] = VerifiedSubtask(
+                subtask=subtask, function=function, trajectories=tuple(performances)
             )
-    return found
+    return verified
 
 
 def _admitted_functions(functions: Iterable[EvaluationFunction]) -> list[EvaluationFunction]:
     """Those of `functions` that the present static analysis admits."""
-    found: list[EvaluationFunction] = []
+    admitted: list[EvaluationFunction] = []
     refused: list[EvaluationFunction] = []
     for function in functions:
         problems = analyse(function.source, function.parameter_names).problems
-        (refused if problems else found).append(function)
+        (refused if problems else admitted).append(function)
     if refused:
         _LOG.warning(
             "%d accepted functions are no longer admitted, for example because a check was removed, so their"
@@ -106,7 +106,7 @@ def _admitted_functions(functions: Iterable[EvaluationFunction]) -> list[Evaluat
             len(refused),
             ", ".join(sorted(item.subtask_id for item in refused)),
         )
-    return found
+    return admitted
 
 
 def _first_of_each(
@@ -121,11 +121,11 @@ def _first_of_each(
 def load_set_aside(warehouse: Warehouse) -> dict[str, tuple[Trajectory, ...]]:
     """Performances of verified subtasks that ended settled but were set aside, by attempt; other subtasks
     were checked against the first performance of each, so they are again."""
-    found: dict[str, list[Trajectory]] = {}
+    trajectories: dict[str, list[Trajectory]] = {}
     for trajectory in warehouse.read(Trajectory, _IS_SET_ASIDE):
         if not unsettled(trajectory):
-            found.setdefault(trajectory.subtask_id, []).append(trajectory)
-    return {name: tuple(sorted(items, key=lambda item: item.attempt)) for name, items in found.items()}
+            trajectories.setdefault(trajectory.subtask_id, []).append(trajectory)
+    return {name: tuple(sorted(items, key=lambda item: item.attempt)) for name, items in trajectories.items()}
 
 
 def known_categories(catalog: Path | None, warehouse: Warehouse) -> dict[str, ResourceCategory]:
@@ -151,16 +151,16 @@ def exploration_memory(
         and item.subtask.origin != "curated"
         and item.subtask.provenance.run_id != run_id
     )
-    done = {item.subtask_id for item in verified}
+    verified_ids = {item.subtask_id for item in verified}
     undecided = {
         item.subtask_id: item
-        for item in undecided_proposals(warehouse, name, done)
+        for item in undecided_proposals(warehouse, name, verified_ids)
         if item.provenance.run_id != run_id
     }
     undecided |= {
         item.subtask_id: item
         for item in proposals_to_try_again(warehouse, name, patterns, run_id="")
-        if item.subtask_id not in done
+        if item.subtask_id not in verified_ids
     }
     rejected = warehouse.read(
         Rejection,
@@ -173,7 +173,7 @@ def exploration_memory(
     return ExplorationMemory(
         verified=verified,
         undecided=tuple(item for _, item in sorted(undecided.items())),
-        rejected=tuple(item for item in rejected if item.item_id not in done | undecided.keys()),
+        rejected=tuple(item for item in rejected if item.item_id not in verified_ids | undecided.keys()),
         screens=screens,
         walked=any(item.provenance.run_id == run_id for item in screens),
         wishes=wishes_of(warehouse, run_id, name),
@@ -182,8 +182,8 @@ def exploration_memory(
 
 def undecided_proposals(warehouse: Warehouse, application: str, verified: Container[str]) -> list[Subtask]:
     """Proposals for `application` that no run has since verified or rejected, by id."""
-    found = warehouse.read(Subtask, _IS_UNDECIDED, [application], order_by="subtask_id")
-    return [item for item in found if item.subtask_id not in verified]
+    proposals = warehouse.read(Subtask, _IS_UNDECIDED, [application], order_by="subtask_id")
+    return [item for item in proposals if item.subtask_id not in verified]
 
 
 def rejected_proposals(warehouse: Warehouse) -> tuple[str, ...]:
@@ -264,5 +264,5 @@ def version_of(
             return verified, item
     if subtask.subtask_id not in versions:
         return subtask, None
-    free = next(name for number in count(2) if (name := f"{stem}_v{number}") not in versions)
-    return subtask.model_copy(update={"subtask_id": free}), None
+    free_id = next(name for number in count(2) if (name := f"{stem}_v{number}") not in versions)
+    return subtask.model_copy(update={"subtask_id": free_id}), None

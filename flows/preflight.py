@@ -65,8 +65,8 @@ def unpriced(settings: Settings) -> tuple[str, ...]:
         return ()
     players = [settings.models.role(role) for role in RUN_ROLES if not settings.is_offline(role)]
     models = [model for player in players for model in (player.model, *player.fallbacks)]
-    found = tuple(
+    names = tuple(
         dict.fromkeys(f"{item.provider}/{item.model}" for item in models if prices_of(item) is None)
     )
-    Budget.of(settings.models.budget).check_prices(found)
-    return found
+    Budget.of(settings.models.budget).check_prices(names)
+    return names

@@ -111,20 +111,20 @@ def parse_reply(text: str, reply_type: type[Reply]) -> Reply:
         raise ReplyInvalidError(f"not readable as JSON: {error}") from None
     if failure.errors()[0]["type"] != "json_invalid":
         raise ReplyInvalidError(_describe_problems(failure, text)) from None
-    found: list[Reply] = []
+    replies: list[Reply] = []
     for candidate in (text, _TRAILING_COMMA.sub(r"\1", text)):
-        for part in () if found else _objects(candidate):
+        for part in () if replies else _objects(candidate):
             try:
                 reply = reply_type.model_validate_json(part)
             except ValidationError as error:
                 failure = error
             else:
-                found += [reply] if reply not in found else []
-    if len(found) > 1:
-        raise ReplyInvalidError(f"it holds {len(found)} different answers; send one JSON value")
-    if not found:
+                replies += [reply] if reply not in replies else []
+    if len(replies) > 1:
+        raise ReplyInvalidError(f"it holds {len(replies)} different answers; send one JSON value")
+    if not replies:
         raise ReplyInvalidError(_describe_problems(failure, text)) from None
-    return found[0]
+    return replies[0]
 
 
 def _objects(text: str) -> Iterator[str]:
@@ -143,17 +143,17 @@ def _objects(text: str) -> Iterator[str]:
 
 
 def _describe_problems(error: ValidationError, text: str) -> str:
-    found = error.errors(include_url=False, include_context=False)
+    problems = error.errors(include_url=False, include_context=False)
     lines = []
-    for problem in found[:_MOST_PROBLEMS]:
+    for problem in problems[:_MOST_PROBLEMS]:
         place = ".".join(str(part) for part in problem["loc"]) or "the reply"
         if problem["type"] == "json_invalid":
             quote = text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "…"
             lines.append(f"not valid JSON ({problem['msg']}); it begins: {quote!r}")
         else:
             lines.append(f"{place}: {problem['msg']}; got {_shorten(problem['input'])}")
-    if len(found) > _MOST_PROBLEMS:
-        lines.append(f"and {len(found) - _MOST_PROBLEMS} more")
+    if len(problems) > _MOST_PROBLEMS:
+        lines.append(f"and {len(problems) - _MOST_PROBLEMS} more")
     return "; ".join(lines)
 
 

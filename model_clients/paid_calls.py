@@ -88,10 +88,10 @@ class PaidCalls:
         key = request_key(call.settings, call.request)
         running = self._running.get(key)
         if running is None:
-            found = self.account.ledger.find(key)
-            if found is not None:
+            stored = self.account.ledger.find(key)
+            if stored is not None:
                 self.account.counters.total.from_ledger += 1
-                return _resolved(found)
+                return _resolved(stored)
             if self.account.replay:
                 raise self.account.missing_reply(key, call.request, f"{call.model_name}, {call.purpose}")
             running = asyncio.create_task(self._pay(key, call), name=f"model call {key[:12]}")
@@ -124,10 +124,10 @@ class PaidCalls:
     async def _pay(self, key: str, call: Call) -> ModelReply:
         """Make the call: the only frame between `ask` and the sender or batcher."""
         lease = _Lease(self.account.ledger, key, _LEASE_SECONDS + call.settings.total_seconds)
-        found = await self._take_lease(lease)
-        if found is not None:
+        stored = await self._take_lease(lease)
+        if stored is not None:
             self.account.counters.total.from_ledger += 1
-            return found
+            return stored
         record = partial(
             call_record,
             key=key,
@@ -187,11 +187,11 @@ class PaidCalls:
             finally:
                 self.account.counters.waiting -= 1
             pause = min(_LONGEST_POLL_SECONDS, pause * 2)
-            if found := lease.ledger.find(lease.key):
-                return found
-        if found := lease.ledger.find(lease.key):
+            if reply := lease.ledger.find(lease.key):
+                return reply
+        if reply := lease.ledger.find(lease.key):
             await lease.ledger.release(lease.key)
-        return found
+        return reply
 
     def _highest_amount(self, call: Call) -> Amount:
         prices = prices_of(call.settings)

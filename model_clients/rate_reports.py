@@ -56,8 +56,8 @@ def read_rate_report(headers: Mapping[str, str], now: datetime | None = None) ->
 def _tightest(headers: Mapping[str, str], *names: str) -> Allowance | None:
     """The allowance with the least remaining, among those in headers of these names."""
     reported = [tuple(headers.get(name.format(field)) for field in ("limit", "remaining")) for name in names]
-    found = [Allowance(*map(_number, texts)) for texts in reported if texts != (None, None)]
-    return min(found, key=lambda item: (item.remaining is None, item.remaining), default=None)
+    allowances = [Allowance(*map(_number, texts)) for texts in reported if texts != (None, None)]
+    return min(allowances, key=lambda item: (item.remaining is None, item.remaining), default=None)
 
 
 def _number(text: str | None) -> float | None:

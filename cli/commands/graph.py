@@ -46,25 +46,25 @@ def graph(
     """
     from taskloom.taskgraph.drawing import draw_svg, draw_text
 
-    found = graph_in(file)
-    facts = measures(found)
+    task_graph = graph_in(file)
+    facts = measures(task_graph)
     try:
         if svg is not None:
-            svg.write_text(draw_svg(found), encoding="utf-8")
+            svg.write_text(draw_svg(task_graph), encoding="utf-8")
         if graphml is not None:
             import networkx
 
-            networkx.write_graphml(found.to_networkx(), graphml)
+            networkx.write_graphml(task_graph.to_networkx(), graphml)
     except OSError as error:
         raise CommandError(f"{error.filename} cannot be written: {error.strerror}.") from None
     if as_json:
-        print_json(facts | {"drawing": draw_text(found)})
+        print_json(facts | {"drawing": draw_text(task_graph)})
         return
-    typer.echo(draw_text(found) + "\n")
+    typer.echo(draw_text(task_graph) + "\n")
     typer.echo(_table(facts))
 
 
-def measures(found: TaskGraph) -> dict[str, Any]:
+def measures(task_graph: TaskGraph) -> dict[str, Any]:
     """Everything that `taskloom graph` reports about a graph, as JSON values."""
     from taskloom.resources.reading.catalog import load_capabilities
     from taskloom.synthesis.composition.building import describe_clash
@@ -73,29 +73,29 @@ def measures(found: TaskGraph) -> dict[str, Any]:
     from taskloom.taskgraph.measures.complexity import capabilities_met, cell_of, complexity_of
     from taskloom.taskgraph.measures.interference import clash_of, orders_of
 
-    complexity = complexity_of(found)
-    notes = notes_on(found)
+    complexity = complexity_of(task_graph)
+    notes = notes_on(task_graph)
     orders, maximum = None, None
     try:
-        orders = orders_of(found, cap=1)
-        if all(node.application for node in found.nodes):
-            maximum = maximum_coherency_of(found)
+        orders = orders_of(task_graph, cap=1)
+        if all(node.application for node in task_graph.nodes):
+            maximum = maximum_coherency_of(task_graph)
     except GraphTooLargeError as error:
         notes.append(str(error))
     capabilities = load_capabilities()
     cell = cell_of(complexity)
     return {
-        "subtasks": [node.instance_id for node in found.nodes],
-        "edges": [list(pair) for pair in found.pairs],
+        "subtasks": [node.instance_id for node in task_graph.nodes],
+        "edges": [list(pair) for pair in task_graph.pairs],
         "complexity": complexity.model_dump(),
         "orders": orders.count if orders else None,
         "successful_orders": orders.successful_count if orders else None,
         "first_successful_order": [
-            found.nodes[index].instance_id
+            task_graph.nodes[index].instance_id
             for order in (orders.successful[:1] if orders else ())
             for index in order
         ],
-        "clash": describe_clash(clash_of(found)) if orders and not orders.successful_count else "",
+        "clash": describe_clash(clash_of(task_graph)) if orders and not orders.successful_count else "",
         "maximum_coherency": maximum,
         "notes": notes,
         "capabilities": {
@@ -105,12 +105,12 @@ def measures(found: TaskGraph) -> dict[str, Any]:
     }
 
 
-def notes_on(found: TaskGraph) -> list[str]:
+def notes_on(task_graph: TaskGraph) -> list[str]:
     """Notes that a reader of the graph's measures should know."""
     from taskloom.taskgraph.reading.task_graphs import inconsistencies_of
 
-    notes = list(inconsistencies_of(found))
-    if not all(node.application for node in found.nodes):
+    notes = list(inconsistencies_of(task_graph))
+    if not all(node.application for node in task_graph.nodes):
         notes.append("some applications are not given: knowledge means little and coherency is undefined")
     return notes
 

@@ -101,14 +101,14 @@ def _say(message: str) -> None:
 
 
 def _choose_applications(only: str, known: Mapping[str, Application]) -> list[Application]:
-    wanted = [name.strip() for name in only.split(",") if name.strip()]
-    unknown = sorted(set(wanted) - set(known))
+    names = [name.strip() for name in only.split(",") if name.strip()]
+    unknown = sorted(set(names) - set(known))
     if unknown:
         raise CommandError(
             f"there is no application named {unknown[0]!r}; known: {', '.join(sorted(known))}.",
             ExitCode.BAD_INPUT,
         )
-    return [known[name] for name in wanted] or list(known.values())
+    return [known[name] for name in names] or list(known.values())
 
 
 def _install_tools() -> dict[str, str]:

@@ -82,12 +82,12 @@ def score(
     graph = graph_in(Path(file))
     sequence = _sequence(completed)
     try:
-        found = score_of(graph, sequence)
+        result = score_of(graph, sequence)
     except SequenceImpossibleError as error:
         raise CommandError(str(error)) from None
     notes = notes_on(graph)
     if as_json:
-        print_json(found.model_dump() | {"notes": notes})
+        print_json(result.model_dump() | {"notes": notes})
         return
     undefined_because = ""
     if not all(node.application for node in graph.nodes):
@@ -96,15 +96,15 @@ def score(
         undefined_because = "no order of the task is successful"
     consistency = (
         f"undefined ({undefined_because or 'no two subtasks of one application can be neighbours'})"
-        if found.logical_consistency is None
-        else f"{found.logical_consistency:.4f}"
+        if result.logical_consistency is None
+        else f"{result.logical_consistency:.4f}"
     )
-    typer.echo(f"{'coverage rate':22}{found.coverage_rate:.4f}")
+    typer.echo(f"{'coverage rate':22}{result.coverage_rate:.4f}")
     typer.echo(f"{'logical consistency':22}{consistency}")
-    for name, value in found.further_metrics.items():
+    for name, value in result.further_metrics.items():
         typer.echo(f"{name.replace('_', ' '):22}{value:.4f}")
     if not undefined_because:
-        typer.echo(f"{'coherency score':22}{found.coherency_score} of at most {found.maximum_coherency}")
+        typer.echo(f"{'coherency score':22}{result.coherency_score} of at most {result.maximum_coherency}")
     typer.echo(f"{'completed':22}{len(sequence)} of {len(graph.nodes)} subtasks")
     for note in notes:
         typer.echo(f"{'note':22}{note}")
@@ -114,15 +114,15 @@ def _score_again(name: str, settings: Settings, *, as_json: bool) -> None:
     from taskloom.cli.commands.evaluate import print_report
     from taskloom.flows.experimenting.judging_again import score_again
 
-    found = score_again(settings, name)
+    rescored = score_again(settings, name)
     if as_json:
-        typer.echo(found.model_dump_json(indent=2))
+        typer.echo(rescored.model_dump_json(indent=2))
         return
     typer.echo(
-        f"{found.attempts} attempts judged again, {len(found.changed)} with another result"
-        + (f", {found.without_recording} left unchanged" if found.without_recording else "")
+        f"{rescored.attempts} attempts judged again, {len(rescored.changed)} with another result"
+        + (f", {rescored.without_recording} left unchanged" if rescored.without_recording else "")
     )
-    print_report(found.report, as_json=False)
+    print_report(rescored.report, as_json=False)
 
 
 def _add_opinions(name: str, people: Path | None, settings: Settings, *, critic: bool, as_json: bool) -> None:

@@ -70,8 +70,8 @@ def tag(
     from taskloom.warehouse.versions import tag as set_tag
 
     with _open_warehouse(warehouse, write=True) as opened:
-        made = set_tag(opened, name, version)
-    typer.echo(f"{made.tag} is {made.version}")
+        new_tag = set_tag(opened, name, version)
+    typer.echo(f"{new_tag.tag} is {new_tag.version}")
 
 
 def clean(
@@ -119,19 +119,19 @@ def scores(
     from taskloom.warehouse.versions import REASONS, score_validity
 
     with _open_warehouse(warehouse) as opened:
-        found = score_validity(opened, version, since)
+        validity = score_validity(opened, version, since)
     if as_json:
-        typer.echo(found.model_dump_json(indent=2))
+        typer.echo(validity.model_dump_json(indent=2))
     else:
         typer.echo(
-            f"{found.later} makes the scores of {found.earlier} invalid on {len(found.changed)} of"
-            f" {found.tasks} tasks"
+            f"{validity.later} makes the scores of {validity.earlier} invalid on {len(validity.changed)} of"
+            f" {validity.tasks} tasks"
         )
-        for name, count in found.reasons.items():
+        for name, count in validity.reasons.items():
             typer.echo(f"  {count}: {REASONS[name]}")
-        for item in found.agents:
+        for item in validity.agents:
             typer.echo(f"  {item.agent}: {item.invalid} of {item.attempts} attempts no longer count")
-    if found.changed:
+    if validity.changed:
         raise typer.Exit(ExitCode.NEGATIVE_ANSWER)
 
 
@@ -147,14 +147,14 @@ def versions(context: typer.Context, warehouse: WarehouseOption = None, as_json:
     from taskloom.warehouse.records import VersionTag
 
     with _open_warehouse(warehouse) as opened:
-        found = opened.versions()
-        tags: dict[str, list[str]] = {version.name: [] for version in found}
+        published = opened.versions()
+        tags: dict[str, list[str]] = {version.name: [] for version in published}
         for item in opened.read(VersionTag):
             tags.get(item.version, []).append(item.tag)
     if as_json:
-        print_json([version.model_dump(mode="json") | {"tags": tags[version.name]} for version in found])
+        print_json([version.model_dump(mode="json") | {"tags": tags[version.name]} for version in published])
         return
-    if not found:
+    if not published:
         typer.echo("no version is published yet; a completed `taskloom build` publishes one.", err=True)
         return
     print_records(
@@ -170,7 +170,7 @@ def versions(context: typer.Context, warehouse: WarehouseOption = None, as_json:
                 "cost_usd": version.cost_usd,
                 "description": version.description,
             }
-            for version in found
+            for version in published
         ],
         as_json=False,
     )
@@ -191,9 +191,9 @@ def diff(
     from taskloom.warehouse.versions import differences
 
     with _open_warehouse(warehouse) as opened:
-        found = differences(opened, earlier, later)
-    print_records([change.model_dump() for change in found], as_json)
-    if not found:
+        changes = differences(opened, earlier, later)
+    print_records([change.model_dump() for change in changes], as_json)
+    if not changes:
         typer.echo(f"{earlier} and {later} hold the same records.", err=True)
 
 

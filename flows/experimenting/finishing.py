@@ -69,10 +69,10 @@ class ExperimentReport(Record):
     def figure(self, metric: str, agent: str = "", group: str = "all") -> float | None:
         """One figure; by default of the first agent, over all attempts."""
         name = agent or (self.standings[0].agent if self.standings else "")
-        found = (
+        matching = (
             item for item in self.standings if (item.agent, item.metric, item.group) == (name, metric, group)
         )
-        return next((item.value for item in found), None)
+        return next((item.value for item in matching), None)
 
     @property
     def remarks(self) -> list[str]:
@@ -123,12 +123,12 @@ def write_report(
     invalid = [run for run in runs if run.end == "invalid"]
     share = float(str(record.specification.get("invalid_share", 0.05)))
     holds = len(invalid) <= share * len(runs)
-    found, compared = standings(valid), comparisons(valid)
-    report_tables = tables(valid, invalid, found, compared)
+    agent_standings, agent_comparisons = standings(valid), comparisons(valid)
+    report_tables = tables(valid, invalid, agent_standings, agent_comparisons)
     final = record.model_copy(
         update={
-            "standings": found,
-            "comparisons": compared,
+            "standings": agent_standings,
+            "comparisons": agent_comparisons,
             "holds": holds if record.status == "completed" else None,
             "finished_at": timestamp() if record.status == "completed" else "",
         }
@@ -145,11 +145,11 @@ def write_report(
         errors=tuple(_describe_errors(runs)),
         holds=holds,
         status=record.status,
-        standings=found,
+        standings=agent_standings,
         leaderboard=by_name.get("leaderboard", ()),
         ends=by_name.get("ends", ()),
     )
-    charts = {**figures(found), **correlations(valid)}
+    charts = {**figures(agent_standings), **correlations(valid)}
     derived = {name for name, task in tasks.items() if task.question or task.lack}
     _write_folder(warehouse, final, derived, runs, report_tables, charts, report)
     warehouse.write([final], replace=True)
@@ -182,9 +182,9 @@ def _write_folder(
     )
     fixed = [name for name in record.task_ids if name not in derived]
     task_set = record.specification.get("tasks")
-    kept = ("version", "questions", "impossible")
+    kept_fields = ("version", "questions", "impossible")
     tasks = (
-        {name: value for name, value in task_set.items() if name in kept}
+        {name: value for name, value in task_set.items() if name in kept_fields}
         if isinstance(task_set, dict)
         else {}
     )
@@ -211,7 +211,7 @@ def _write_folder(
         write_whole(folder / "tables" / f"{table.name}.csv", table.as_csv())
         write_whole(folder / "tables" / f"{table.name}.tex", table.as_latex())
     for name, where in _PARQUET_TABLES.items():
-        found = warehouse.query(f"SELECT * FROM {name} WHERE {where}", [record.experiment_id])  # noqa: S608
-        found.write_parquet(folder / f"{name}.parquet")
+        rows = warehouse.query(f"SELECT * FROM {name} WHERE {where}", [record.experiment_id])  # noqa: S608
+        rows.write_parquet(folder / f"{name}.parquet")
     page = report_page(record, report_tables, charts, report.remarks)
     write_whole(folder / "report.html", page)

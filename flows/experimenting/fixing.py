@@ -44,14 +44,16 @@ _PLACE_ONLY: Mapping[str, Any] = {
 """Where and how fast an experiment runs; it may continue with other values."""
 
 
-def selected_tasks(warehouse: Warehouse, wanted: TaskSet) -> list[str]:
+def selected_tasks(warehouse: Warehouse, task_set: TaskSet) -> list[str]:
     """Ids of the tasks of a set, in the order of their ids.
 
     Raises:
         CommandError: a named task or export does not exist, or no task meets the conditions.
         SelectionInvalidError, QueryFailedError, QueryRefusedError: a condition is not valid.
     """
-    names = list(dict.fromkeys([*wanted.ids, *(_exported_tasks(wanted.export) if wanted.export else ())]))
+    names = list(
+        dict.fromkeys([*task_set.ids, *(_exported_tasks(task_set.export) if task_set.export else ())])
+    )
     if names:
         stored = {str(row[0]) for row in warehouse.query(_STORED_IDS, [names]).rows()}
         missing = [name for name in names if name not in stored]
@@ -60,14 +62,14 @@ def selected_tasks(warehouse: Warehouse, wanted: TaskSet) -> list[str]:
                 f"{len(missing)} of the {len(names)} tasks are not in the warehouse, such as {missing[0]!r}"
             )
         return names
-    levels = parse_levels(",".join(f"{name}={level}" for name, level in wanted.levels.items()))
+    levels = parse_levels(",".join(f"{name}={level}" for name, level in task_set.levels.items()))
     selection = Selection(
-        where=wanted.where,
+        where=task_set.where,
         levels=levels,
-        capability=wanted.capability,
-        applications=wanted.applications,
-        size=wanted.size,
-        seed=wanted.seed,
+        capability=task_set.capability,
+        applications=task_set.applications,
+        size=task_set.size,
+        seed=task_set.seed,
     )
     selected = list(select(warehouse, selection))
     if not selected:
@@ -120,33 +122,35 @@ def fix(run: Run, experiment: ExperimentFile) -> FixedExperiment:
     if stored is not None:
         _refuse_other_content(stored, specification)
     tasks, verified = _select_tasks(run, experiment, stored)
-    ready = tuple(task for task in tasks if all(node.subtask_id in verified for node in task.graph.nodes))
-    left_out = tuple(task.task_id for task in tasks if task not in ready)
-    if not ready:
+    attemptable = tuple(
+        task for task in tasks if all(node.subtask_id in verified for node in task.graph.nodes)
+    )
+    left_out = tuple(task.task_id for task in tasks if task not in attemptable)
+    if not attemptable:
         raise CommandError(
             f"there is no task to attempt: {len(tasks)} are selected, and none of them has all its subtasks"
             " verified with the applications installed here; widen the selection, or run: taskloom build"
         )
-    functions = _function_hashes(ready, verified)
-    hashes = _hashes(run, experiment, ready, functions)
+    functions = _function_hashes(attemptable, verified)
+    hashes = _hashes(run, experiment, attemptable, functions)
     if stored is not None:
         derives = experiment.tasks.questions or experiment.tasks.impossible
         _refuse_other_data(stored, hashes, () if derives else _DATA)
-        return FixedExperiment(stored, ready, left_out, verified, functions, known=True)
+        return FixedExperiment(stored, attemptable, left_out, verified, functions, known=True)
     name = experiment.name or _derive_name(experiment, hashes)
     existing = stored_experiment(run.warehouse, name, data)
     if existing is not None:
-        other_ids = set(existing.task_ids) - {task.task_id for task in ready}
+        other_ids = set(existing.task_ids) - {task.task_id for task in attemptable}
         derived = list(run.warehouse.read(Task, _IN_LIST, [sorted(other_ids)]))
         functions |= _function_hashes(derived, verified)
-        return FixedExperiment(existing, (*ready, *derived), left_out, verified, functions, known=True)
+        return FixedExperiment(existing, (*attemptable, *derived), left_out, verified, functions, known=True)
     record = Experiment(
         experiment_id=name,
         name=name,
         protocol=experiment.protocol,
         specification=json.loads(experiment.model_dump_json()),
         agents=tuple(entry.title for entry in experiment.agents),
-        task_ids=tuple(task.task_id for task in ready),
+        task_ids=tuple(task.task_id for task in attemptable),
         seeds=experiment.seeds,
         hashes=hashes,
         software_version=distribution_version("taskloom"),
@@ -154,7 +158,7 @@ def fix(run: Run, experiment: ExperimentFile) -> FixedExperiment:
         folder=str(data / FOLDER / name),
         provenance=run.provenance("evaluation"),
     )
-    return FixedExperiment(record, ready, left_out, verified, functions)
+    return FixedExperiment(record, attemptable, left_out, verified, functions)
 
 
 def _select_tasks(
@@ -165,7 +169,7 @@ def _select_tasks(
     try:
         verified = load_verified(source, run.applications)
         names = list(stored.task_ids) if stored else selected_tasks(source, experiment.tasks)
-        found = {
+        tasks_by_id = {
             task.task_id: task
             for task in source.read(Task, _IN_LIST, [names])
             if task.status == "validated" or stored or task.task_id in experiment.tasks.ids
@@ -173,7 +177,7 @@ def _select_tasks(
     finally:
         if source is not run.warehouse:
             source.close()
-    tasks = [found[name] for name in names if name in found]
+    tasks = [tasks_by_id[name] for name in names if name in tasks_by_id]
     twins = _find_twins(run.warehouse, tasks) if experiment.tasks.twins and stored is None else []
     return [*tasks, *twins], verified
 
@@ -206,8 +210,8 @@ def prompt_hashes(experiment: ExperimentFile) -> dict[str, str]:
     hashes = [asyncio.run(prompt_hash(entry, experiment.protocol)) for entry in experiment.agents]
     builds = [template_hash(item.template or item.role) for item in (ActorInput, ComputerActorInput)]
     return {
-        f"{PROMPTS_OF}{entry.title}": digest([found, builds]) if entry.agent == MODEL else found
-        for entry, found in zip(experiment.agents, hashes, strict=True)
+        f"{PROMPTS_OF}{entry.title}": digest([value, builds]) if entry.agent == MODEL else value
+        for entry, value in zip(experiment.agents, hashes, strict=True)
     }
 
 
@@ -229,15 +233,19 @@ def _deciding_fields(experiment: ExperimentFile) -> dict[str, JsonValue]:
 
 def stored_experiment(warehouse: Warehouse, name: str, data: Path) -> Experiment | None:
     """The experiment `name`, if any, with its folder in the data folder `data`, which may have moved."""
-    found = next(iter(warehouse.read(Experiment, "experiment_id = ?", [name])), None)
-    return found.model_copy(update={"folder": str(data / FOLDER / name)}) if found is not None else None
+    experiment = next(iter(warehouse.read(Experiment, "experiment_id = ?", [name])), None)
+    return (
+        experiment.model_copy(update={"folder": str(data / FOLDER / name)})
+        if experiment is not None
+        else None
+    )
 
 
 def _refuse_other_content(stored: Experiment, specification: Mapping[str, JsonValue]) -> None:
-    before = _deciding_fields(
+    stored_fields = _deciding_fields(
         ExperimentFile.model_validate(stored.specification)
     )  # adds fields of later versions
-    changed = sorted(name for name in specification if specification[name] != before.get(name))
+    changed = sorted(name for name in specification if specification[name] != stored_fields.get(name))
     if changed:
         raise CommandError(
             f"there is an experiment {stored.name!r} with other {', '.join(changed)}; give this one another"
@@ -265,17 +273,17 @@ def _find_twins(warehouse: Warehouse, tasks: Sequence[Task]) -> list[Task]:
     """Validated chain twins of `tasks`, and the tasks whose twins they are."""
     names = [task.task_id for task in tasks]
     others = [task.twin_of for task in tasks if task.twin_of]
-    found = warehouse.read(
+    twins = warehouse.read(
         Task,
         "status = 'validated' AND (twin_of IN (SELECT unnest($names::VARCHAR[])) OR task_id IN (SELECT"
         " unnest($others::VARCHAR[])))",
         {"names": names, "others": others},
     )
-    return [task for task in found if task.task_id not in set(names)]
+    return [task for task in twins if task.task_id not in set(names)]
 
 
 def _derive_name(experiment: ExperimentFile, hashes: Mapping[str, str]) -> str:
     """A name derived from the content: equal experiments on equal data have the same one."""
     title = experiment.agents[0].title if len(experiment.agents) == 1 else "experiment"
-    plain = re.sub(r"[^A-Za-z0-9]+", "-", title).strip("-") or "experiment"
-    return f"{plain}-{digest(dict(hashes))[:8]}"
+    safe_title = re.sub(r"[^A-Za-z0-9]+", "-", title).strip("-") or "experiment"
+    return f"{safe_title}-{digest(dict(hashes))[:8]}"

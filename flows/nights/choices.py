@@ -28,24 +28,26 @@ def choice_for(run: Run, name: str) -> ExplorationChoice:
     choice_id = f"{run.run_id}/{name}"
     for choice in run.warehouse.read(ExplorationChoice, "choice_id = ?", [choice_id]):
         return choice.model_copy(update={"complete": False})
-    now = fingerprint_of(
+    fingerprint = fingerprint_of(
         catalogue(run.settings)[name], run.settings, wishes_of(run.warehouse, run.run_id, name)
     )
     explored, reason = True, "this run is not a night, so it explores every application"
     if run.settings.nights.enabled:
-        explored, reason = night_choice(run.warehouse, name, now, run.run_id)
+        explored, reason = night_choice(run.warehouse, name, fingerprint, run.run_id)
     return ExplorationChoice(
         choice_id=choice_id,
         application=name,
         explored=explored,
         reason=reason,
-        fingerprint=now,
+        fingerprint=fingerprint,
         provenance=run.provenance(STAGE),
     )
 
 
-def night_choice(warehouse: Warehouse, name: str, now: dict[str, str], run_id: str = "") -> tuple[bool, str]:
-    """Whether the night `run_id` explores an application with the fingerprint `now`, and why."""
+def night_choice(
+    warehouse: Warehouse, name: str, fingerprint: dict[str, str], run_id: str = ""
+) -> tuple[bool, str]:
+    """Whether the night `run_id` explores an application with the fingerprint `fingerprint`, and why."""
     earlier = list(
         warehouse.read(
             ExplorationChoice,
@@ -57,18 +59,18 @@ def night_choice(warehouse: Warehouse, name: str, now: dict[str, str], run_id: s
     if not earlier:
         return True, "it is new: no run has explored it to the end"
     last = earlier[-1]
-    found = describe_changes(last.fingerprint, now)
-    since = last.provenance.run_id
+    reasons = describe_changes(last.fingerprint, fingerprint)
+    last_run = last.provenance.run_id
     lost = warehouse.query(
         "SELECT count(*) FROM rechecks WHERE outcome = 'retired' AND starts_with(subtask_id, ?) AND"
         " run_id > ?",
-        [f"{name}.", since],
+        [f"{name}.", last_run],
     ).scalar()
     if lost:
-        found.append(f"{lost} of its subtasks no longer replay")
-    if found:
-        return True, f"since run {since}: {', '.join(found)}"
-    return False, f"nothing that it depends on changed since run {since}"
+        reasons.append(f"{lost} of its subtasks no longer replay")
+    if reasons:
+        return True, f"since run {last_run}: {', '.join(reasons)}"
+    return False, f"nothing that it depends on changed since run {last_run}"
 
 
 _ROLES = (ModelRole.EXPLORER, ModelRole.ACTOR, ModelRole.EVALUATION_WRITER)

@@ -23,30 +23,36 @@ def gate_results(
 ) -> tuple[GateResult, ...]:
     """All gates of the current state, compared with the last version; `name` identifies the publication."""
     versions = warehouse.versions()
-    before = versions[-1].name if versions else ""
-    now, then = version_figures(warehouse), version_figures(warehouse, before) if before else VersionFigures()
-    found = [*_counts(settings, now, then, before), *_rates(settings, now, then, before)]
-    found.append(_variety(warehouse, settings, before))
+    base = versions[-1].name if versions else ""
+    current, earlier = (
+        version_figures(warehouse),
+        version_figures(warehouse, base) if base else VersionFigures(),
+    )
+    results = [
+        *_counts(settings, current, earlier, base),
+        *_rates(settings, current, earlier, base),
+    ]
+    results.append(_variety(warehouse, settings, base))
     return tuple(
         item.model_copy(
-            update={"gate_id": f"{name}/{item.gate}", "previous_version": before, "provenance": provenance}
+            update={"gate_id": f"{name}/{item.gate}", "previous_version": base, "provenance": provenance}
         )
-        for item in found
+        for item in results
     )
 
 
 def _counts(
-    settings: GateSettings, now: VersionFigures, then: VersionFigures, before: str
+    settings: GateSettings, current: VersionFigures, earlier: VersionFigures, base: str
 ) -> Iterator[GateResult]:
     yield GateResult(
         gate_id="",
         gate="fewest_tasks",
-        held=now.tasks >= settings.fewest_tasks,
-        value=now.tasks,
-        previous=then.tasks if before else None,
+        held=current.tasks >= settings.fewest_tasks,
+        value=current.tasks,
+        previous=earlier.tasks if base else None,
         limit=settings.fewest_tasks,
         explanation=(
-            f"{now.tasks} validated tasks{f', {then.tasks} in {before}' if before else ''};"
+            f"{current.tasks} validated tasks{f', {earlier.tasks} in {base}' if base else ''};"
             f" gates.fewest_tasks is {settings.fewest_tasks}"
         ),
     )
@@ -54,25 +60,25 @@ def _counts(
         ("tasks_lost", "validated tasks", "tasks", settings.tasks_lost),
         ("subtasks_lost", "verified subtasks", "subtasks", settings.subtasks_lost),
     ):
-        value, previous = int(getattr(now, counted)), int(getattr(then, counted))
+        value, previous = int(getattr(current, counted)), int(getattr(earlier, counted))
         share = round(max(0.0, 1 - value / previous), 9) if previous else 0.0
         yield GateResult(
             gate_id="",
             gate=gate,
             held=share <= limit,
             value=value,
-            previous=previous if before else None,
+            previous=previous if base else None,
             limit=limit,
             explanation=(
-                f"{value} {what}, {previous} in {before}: {share:.0%} fewer; gates.{gate} allows {limit:.0%}"
-                if before
+                f"{value} {what}, {previous} in {base}: {share:.0%} fewer; gates.{gate} allows {limit:.0%}"
+                if base
                 else f"{value} {what}, and no version to compare with"
             ),
         )
 
 
 def _rates(
-    settings: GateSettings, now: VersionFigures, then: VersionFigures, before: str
+    settings: GateSettings, current: VersionFigures, earlier: VersionFigures, base: str
 ) -> Iterator[GateResult]:
     """Rates among items added since the previous version, compared with its own; only increases count."""
     for gate, what, part, whole in (
@@ -82,7 +88,7 @@ def _rates(
         ("replay_failures", "replays failed", "replays_failed", "replays"),
     ):
         limit = float(getattr(settings, gate))
-        parts, wholes = ([_count(figures, name) for figures in (now, then)] for name in (part, whole))
+        parts, wholes = ([_count(figures, name) for figures in (current, earlier)] for name in (part, whole))
         new = max(0, wholes[0] - wholes[1])
         worse = min(new, max(0, parts[0] - parts[1]))
         too_few = new < settings.fewest_compared or wholes[1] < settings.fewest_compared
@@ -90,7 +96,7 @@ def _rates(
         previous = parts[1] / wholes[1] if wholes[1] else None
         text = f"{worse} of {new} new {what}"
         if previous is not None:
-            text += f", {parts[1]} of {wholes[1]} ({previous:.0%}) in {before}"
+            text += f", {parts[1]} of {wholes[1]} ({previous:.0%}) in {base}"
         if too_few or value is None or previous is None:
             held, text = True, f"{text}; too few to compare"
         else:
@@ -107,15 +113,15 @@ def _count(figures: VersionFigures, name: str) -> int:
     return int(getattr(figures, name))
 
 
-def _variety(warehouse: Warehouse, settings: GateSettings, before: str) -> GateResult:
+def _variety(warehouse: Warehouse, settings: GateSettings, base: str) -> GateResult:
     """Self-BLEU of new instructions and of equally many of the previous version: it grows with the number."""
-    old = instructions_of(warehouse, before) if before else []
-    new = instructions_of(warehouse, beyond=before) if before else []
+    old = instructions_of(warehouse, base) if base else []
+    new = instructions_of(warehouse, beyond=base) if base else []
     count = min(len(old), len(new), _MOST_COMPARED)
     limit = settings.variety_lost
     result = GateResult(gate_id="", gate="variety_lost", held=True, limit=limit, explanation="")
     if count < max(2, settings.fewest_compared):
-        counts = f"{len(new)} new instructions, {len(old)} in {before}" if before else "no version before"
+        counts = f"{len(new)} new instructions, {len(old)} in {base}" if base else "no version before"
         return result.model_copy(update={"explanation": f"{counts}; too few to compare"})
     figures = [variety_of(texts[:count]) for texts in (new, old)]
     value, previous = (item.self_bleu_4 if item else 0.0 for item in figures)
@@ -125,7 +131,7 @@ def _variety(warehouse: Warehouse, settings: GateSettings, before: str) -> GateR
             "value": value,
             "previous": previous,
             "explanation": (
-                f"self-BLEU-4 of {count} new instructions is {value:.2f}, of as many in {before}"
+                f"self-BLEU-4 of {count} new instructions is {value:.2f}, of as many in {base}"
                 f" {previous:.2f}; gates.variety_lost allows {limit:.2f} more"
             ),
         }
@@ -139,8 +145,8 @@ def pass_gates(warehouse: Warehouse, settings: GateSettings, *, force: bool = Fa
         CommandError: a gate does not hold.
     """
     name = f"by hand {timestamp()}"
-    found = gate_results(warehouse, settings, name, Provenance(stage="publishing"))
-    failed = [item.explanation for item in found if not item.held]
+    results = gate_results(warehouse, settings, name, Provenance(stage="publishing"))
+    failed = [item.explanation for item in results if not item.held]
     if failed and not force:
         raise CommandError(
             f"nothing is published, because {'a gate does' if len(failed) == 1 else 'gates do'} not hold:"
@@ -148,5 +154,5 @@ def pass_gates(warehouse: Warehouse, settings: GateSettings, *, force: bool = Fa
             " --force.",
             ExitCode.GATE_FAILED,
         )
-    warehouse.write([item.model_copy(update={"forced": not item.held}) for item in found], replace=True)
+    warehouse.write([item.model_copy(update={"forced": not item.held}) for item in results], replace=True)
     return failed

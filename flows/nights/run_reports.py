@@ -95,33 +95,33 @@ class RunReport(Record):
         """The report as lines for people."""
         unexplored = len(self.choices) - len(self.explored)
         counts = Counter(item.outcome for item in self.rechecks)
-        found = [f"outcome: {self.outcome}"]
-        found += [
+        lines = [f"outcome: {self.outcome}"]
+        lines += [
             f"{'explored' if item.explored else 'not explored'} {item.application}: {item.reason}"
             for item in self.choices[:_MAX_SHOWN]
         ]
         if self.choices:
-            found.append(f"explored {len(self.explored)} applications, left {unexplored} unchanged")
-        found.append(f"verified {len(self.verified)} subtasks")
+            lines.append(f"explored {len(self.explored)} applications, left {unexplored} unchanged")
+        lines.append(f"verified {len(self.verified)} subtasks")
         if self.rechecks:
-            found.append(
+            lines.append(
                 f"performed {len(self.rechecks)} verified subtasks again: {counts['holds']} hold,"
                 f" {counts['retired']} retired, {counts['undecided']} undecided"
             )
-        found += [
+        lines += [
             f"retired {name}: {reason}" for name, reason in list(self.retired_subtasks.items())[:_MAX_SHOWN]
         ]
         if self.retired_tasks:
-            found.append(f"retired {self.retired_tasks} tasks that need a retired subtask")
-        found.append(f"composed {self.composed} tasks, {self.validated} of them valid")
-        found += [f"short of: {item}" for item in self.shortages[:_MAX_SHOWN]]
-        found += [
+            lines.append(f"retired {self.retired_tasks} tasks that need a retired subtask")
+        lines.append(f"composed {self.composed} tasks, {self.validated} of them valid")
+        lines += [f"short of: {item}" for item in self.shortages[:_MAX_SHOWN]]
+        lines += [
             f"gate {item.gate} {'holds' if item.held else 'DOES NOT HOLD'}: {item.explanation}"
             for item in self.gates
         ]
-        found += [f"not published: {item}" for item in self.not_published]
-        found.append(f"{self.model_calls} model calls, ${self.cost_usd:.2f}, {self.seconds:.0f} s")
-        return found
+        lines += [f"not published: {item}" for item in self.not_published]
+        lines.append(f"{self.model_calls} model calls, ${self.cost_usd:.2f}, {self.seconds:.0f} s")
+        return lines
 
 
 def run_reports(warehouse: Warehouse, run_id: str = "") -> list[RunReport]:

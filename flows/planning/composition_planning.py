@@ -52,19 +52,19 @@ def parse_quota_and_ranges(text: str, count: int) -> tuple[Quota, MeasureRanges]
 
 def _named_values(text: str) -> list[tuple[Dimension, str]]:
     """The parts of `knowledge=hard,instruction=3`, each dimension once."""
-    found: dict[Dimension, str] = {}
+    values: dict[Dimension, str] = {}
     for part in text.split(","):
         name, _, value = (side.strip() for side in part.partition("="))
         dimension = next((known for known in DIMENSIONS if known == name), None)
         if dimension is None or not value:
             raise _level_error(part.strip())
-        if dimension in found:
+        if dimension in values:
             raise CommandError(
-                f"{dimension} occurs twice, as {found[dimension]} and {value}; write alternatives as"
+                f"{dimension} occurs twice, as {values[dimension]} and {value}; write alternatives as"
                 f" {dimension}=easy|medium."
             )
-        found[dimension] = value
-    return list(found.items())
+        values[dimension] = value
+    return list(values.items())
 
 
 def _level_error(part: str) -> CommandError:

@@ -66,8 +66,8 @@ def plan_night(settings: Settings, applications: Mapping[str, Application]) -> P
         return PlannedNight(explored=explored, tasks=settings.composition.wanted)
     with warehouse:
         for name, application in applications.items():
-            now = fingerprint_of(application, settings, wishes_of(warehouse, "", name))
-            chosen, reason = night_choice(warehouse, name, now)
+            fingerprint = fingerprint_of(application, settings, wishes_of(warehouse, "", name))
+            chosen, reason = night_choice(warehouse, name, fingerprint)
             (explored if chosen else left)[name] = reason
         verified = len(load_verified(warehouse, applications))
         cells = cells_held(warehouse, "")
@@ -197,16 +197,18 @@ def plan_run(settings: Settings, flow: str) -> Plan:
     expected = round(_ROUGH_PROPOSALS if proposals is None else proposals)
     per_application = []
     for item in applications.values():
-        taken = sum(one.core or not settings.exploration.core_only for one in item.example_subtasks)
-        per_application.append(min(taken if item.example_subtasks else expected, wanted))
+        usable = sum(subtask.core or not settings.exploration.core_only for subtask in item.example_subtasks)
+        per_application.append(min(usable if item.example_subtasks else expected, wanted))
     subtasks = sum(per_application) if flow != "compose_tasks" else 0
     tasks = settings.composition.wanted if flow in ("build_dataset", "compose_tasks") else 0
     tasks = tasks if night is None else night.tasks
     curated = any(item.example_subtasks for item in applications.values())
     rough = _ROUGH_TASKS if curated else min(_ROUGH_TASKS, _ROUGH_LINKS * subtasks)
     averages, counts = _statistics(settings)
-    made, functions = (counts.get(role, 0) for role in (ModelRole.SUMMARIZER, ModelRole.EVALUATION_WRITER))
-    per_subtask = made / functions if made and functions else rough
+    summaries, functions = (
+        counts.get(role, 0) for role in (ModelRole.SUMMARIZER, ModelRole.EVALUATION_WRITER)
+    )
+    per_subtask = summaries / functions if summaries and functions else rough
     composed = min(tasks, round(subtasks * per_subtask)) if subtasks and night is None else tasks
     verified = flow in ("build_dataset", "verify_subtasks")
     intent_calls = -(-settings.intents.wanted // settings.intents.per_call) + BARREN_CALLS

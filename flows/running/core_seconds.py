@@ -182,12 +182,12 @@ def _processes(root: int, known: Collection[int], unrelated: Collection[int]) ->
         if number not in purposes:
             purposes[number] = _purpose(number)
             pending += children[number]
-    found = {}
+    processes = {}
     for number, fields in rows.items():
         used, waited = (sum(map(int, fields[at : at + 2])) / _TICK for at in (11, 13))
         times = ProcessTimes(int(fields[1]), used, waited, purposes.get(number, ""))
-        found[number, int(fields[19])] = times
-    return found
+        processes[number, int(fields[19])] = times
+    return processes
 
 
 def _purpose(number: int) -> str:

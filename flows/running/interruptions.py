@@ -61,11 +61,11 @@ def termination_in_order() -> Iterator[None]:
     if handler is None or threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, handler)
+    previous_handler = signal.signal(signal.SIGTERM, handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, previous_handler)
 
 
 def _is_termination(error: BaseException) -> bool:
@@ -100,7 +100,7 @@ async def cancellable() -> AsyncIterator[None]:
             requested = True
             loop.call_soon_threadsafe(task.cancel)
 
-    before = signal.signal(signal.SIGTERM, end)
+    previous_handler = signal.signal(signal.SIGTERM, end)
     try:
         yield
     except BaseException as error:
@@ -113,7 +113,7 @@ async def cancellable() -> AsyncIterator[None]:
             raise
         raise asyncio.CancelledError("terminated") from error
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, previous_handler)
 
 
 async def _end_as_cancelled() -> None:

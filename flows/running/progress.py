@@ -118,10 +118,10 @@ class Progress:
         if not ended and now - self._last_plain < _PLAIN_INTERVAL_SECONDS:
             return
         self._last_plain = now
-        shown = (
+        stages = (
             [self.stages[ended]] if ended else [stage for stage in self.stages.values() if not stage.finished]
         )
-        for stage in shown:
+        for stage in stages:
             self.say(f"{stage.name}: {stage.describe()}")
 
     def _table(self) -> Table:

@@ -73,9 +73,9 @@ class Recorder:
 
     async def flush(self) -> None:
         """Commit everything queued so far; concurrent callers share one commit."""
-        wanted = self._queued
+        target = self._queued
         async with self._commit_lock:
-            if self._written >= wanted:
+            if self._written >= target:
                 return
             batch, self._waiting = self._waiting, []
             try:

@@ -45,8 +45,8 @@ _MEASURED_WORLDS = 2
 """The first world and the first of the others, in which every subtask is verified."""
 
 
-async def _perform(wanted: Performance, place: Workplace, _: KnownSubtasks) -> Trajectory:
-    return await wanted.do(
+async def _perform(performance: Performance, place: Workplace, _: KnownSubtasks) -> Trajectory:
+    return await performance.do(
         Scene(
             models=place.models,
             environments=place.environments,
@@ -161,12 +161,12 @@ class PoolGrowth:
             try:
                 used = {name, other.name} if other else {name}
                 async with run.environments.lease(application.platform, used) as environment:
-                    found = await measure_noise(
+                    noise = await measure_noise(
                         entries, environment, settings, run.provenance("noise"), other
                     )
             except EnvironmentFailureError:
                 return application
-            measured[found.noise_id] = found
+            measured[noise.noise_id] = noise
             keep(installed, measured.values())
         new = [item for item in measured.values() if item != stored.get(item.noise_id)]
         await run.recorder.record(*new, replace=True)
@@ -191,20 +191,20 @@ class PoolGrowth:
         resuming keeps; also undecided proposals of earlier runs, but no curated subtask that the catalogue
         has since changed or dropped."""
         run_id = self.run.run_id
-        found = {
+        entering = {
             named.subtask_id: (named, known)
             for named, known in (version_of(item, self._known, self._instances, run_id) for item in subtasks)
         }
         for name, item in sorted(self._known.items()):
             if item.subtask.application == application.name and item.subtask.origin != "curated":
-                found.setdefault(name, (item.subtask, item))
+                entering.setdefault(name, (item.subtask, item))
         again = self.run.settings.verification.again
         for proposal in (
             *undecided_proposals(self.run.warehouse, application.name, self._known),
             *proposals_to_try_again(self.run.warehouse, application.name, again, run_id),
         ):
-            found.setdefault(proposal.subtask_id, (proposal, None))
-        return list(found.values())
+            entering.setdefault(proposal.subtask_id, (proposal, None))
+        return list(entering.values())
 
     def _instances(self, subtask: Subtask) -> list[BoundSubtask]:
         run = self.run

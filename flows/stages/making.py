@@ -85,7 +85,7 @@ class TaskMaking:
             for intent in run.warehouse.read(Intent, "run_id <> ?", [run.run_id])
             if pool.keys() >= set(intent.subtask_ids)
         ]
-        found = await extract_intents(
+        extraction = await extract_intents(
             [
                 PooledSubtask(
                     subtask=item.subtask,
@@ -100,11 +100,11 @@ class TaskMaking:
             known=earlier,
             provenance=self.run.provenance(INTENTS),
         )
-        await run.recorder.record(*found.intents, *number_repetitions(found.rejections))
-        run.progress.done(INTENTS, len(found.intents))
-        run.progress.rejected(INTENTS, len(found.rejections))
+        await run.recorder.record(*extraction.intents, *number_repetitions(extraction.rejections))
+        run.progress.done(INTENTS, len(extraction.intents))
+        run.progress.rejected(INTENTS, len(extraction.rejections))
         run.progress.end(INTENTS)
-        return (*earlier, *found.intents)
+        return (*earlier, *extraction.intents)
 
     async def compose(
         self, subtask_ids: Sequence[str], intents: Sequence[Intent], rejected: Collection[str] = ()
@@ -166,8 +166,8 @@ class TaskMaking:
     def instances(self, item: VerifiedSubtask) -> tuple[BoundSubtask, ...]:
         """The instances of a verified subtask in all worlds of the run."""
         if item.subtask.subtask_id not in self._instances:
-            found = instances_in_worlds(item, self.run.applications, self.run.categories)
-            self._instances[item.subtask.subtask_id] = found
+            instances = instances_in_worlds(item, self.run.applications, self.run.categories)
+            self._instances[item.subtask.subtask_id] = instances
         return self._instances[item.subtask.subtask_id]
 
     def _compose(
@@ -249,10 +249,10 @@ class TaskMaking:
         kept = await criticise(self.run, passed)
         share = self.run.settings.replay_share
         drawn = [task for task in kept if draw(task.task_id) < share]
-        done = await self.replays.replayed_before(drawn)
+        replayed = await self.replays.replayed_before(drawn)
         return ValidatedBatch(
             passed=len(kept),
-            to_replay=tuple(task for task in drawn if task.task_id not in done),
+            to_replay=tuple(task for task in drawn if task.task_id not in replayed),
         )
 
     async def publish(self) -> str:
@@ -291,7 +291,7 @@ class TaskMaking:
     async def _try_judge(self, tasks: Sequence[Task]) -> None:
         """Test the judge with spoilt instructions among the others, and record what it noticed."""
         run = self.run
-        found = await together(
+        trials = await together(
             try_judge(
                 task,
                 run.titles,
@@ -303,7 +303,7 @@ class TaskMaking:
             for task in tasks
             if draw(f"spoilt {task.task_id}") < run.settings.validation.spoilt_share
         )
-        await run.recorder.record(*(item for item in found if item is not None))
+        await run.recorder.record(*(item for item in trials if item is not None))
 
     async def _validate(self, task: Task) -> Task | None:
         """The validated task; None if it is rejected."""

@@ -115,8 +115,10 @@ class TaskReplays:
             elif failure is None:
                 kept.append(covering.without_bad_orders(covering.marked(task)))
             elif failure.rejection is not None:
-                own = failure.rejection.model_copy(update={"item_id": task.task_id})
-                await run.recorder.record(own, task.model_copy(update={"status": "rejected"}), replace=True)
+                own_rejection = failure.rejection.model_copy(update={"item_id": task.task_id})
+                await run.recorder.record(
+                    own_rejection, task.model_copy(update={"status": "rejected"}), replace=True
+                )
         await run.recorder.record(*self._not_covered(waiting, covering.covered))
         return tuple(await self.without_clashes(kept, await self.known_clashes()))
 
@@ -205,9 +207,9 @@ class TaskReplays:
             run.progress.done(REPLAY)
             return len(facts)
 
-        found = await together(measured(task) for task in tasks)
+        counts = await together(measured(task) for task in tasks)
         run.progress.end(REPLAY)
-        return sum(found)
+        return sum(counts)
 
 
 def replayer_of(

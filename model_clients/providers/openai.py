@@ -178,8 +178,7 @@ class OpenAIClient:
         return key, rejection
 
     def _switch_to_chat(self, chat: bool) -> bool:
-        """After a 404: switch to Chat Completions, the only protocol of many servers; whether that was
-        possible."""
+        """After a 404: switch to Chat Completions if the settings permit; returns whether it switched."""
         if self._settings.protocol or not self._settings.base_url:
             return False
         self._chat = not chat
