@@ -60,9 +60,7 @@ def pypi_facts(package: str) -> PackageFacts:
     """
     with tempfile.TemporaryDirectory(prefix="taskloom-package-") as folder:
         pip = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "--disable-pip-version-check"]
-        _run_command(
-            [*pip, "--wheel-dir", folder, package], f"PyPI has no package {package!r} that can be used here"
-        )
+        _call([*pip, "--wheel-dir", folder, package], f"PyPI has no usable package {package!r}")
         wheel = next(Path(folder).glob("*.whl"))
         shutil.unpack_archive(str(wheel), folder, "zip")
         info = next(Path(folder).glob("*.dist-info"))
@@ -102,7 +100,7 @@ def npm_facts(package: str) -> PackageFacts:
             ExitCode.MISSING_REQUIREMENT,
         )
     with tempfile.TemporaryDirectory(prefix="taskloom-package-") as folder:
-        _run_command(
+        _call(
             [npm, "pack", package, "--pack-destination", folder, "--silent"],
             f"npm has no package {package!r}",
         )
@@ -189,9 +187,7 @@ def limits_of(application: Application) -> tuple[str, ...]:
     launch = application.launch
     if not launch.address:
         return ()
-    sentences = [
-        "It has one state for all users, so only one environment may use it, and nobody else meanwhile."
-    ]
+    sentences = ["It has one state for all users, so only one environment, and nobody else, may use it."]
     if not launch.reset_command:
         sentences.append(
             "Nothing resets it between attempts, so names of new things must differ from all earlier ones and"
@@ -286,7 +282,7 @@ def _sentence(text: str) -> str:
     return stripped if stripped.endswith(".") else f"{stripped}."
 
 
-def _run_command(arguments: list[str], problem: str) -> None:
+def _call(arguments: list[str], problem: str) -> None:
     try:
         result = subprocess.run(
             arguments,

@@ -142,17 +142,12 @@ def stored_functions(warehouse: Warehouse, subtask_id: str = "") -> Iterator[Sto
     )
     for function in warehouse.read(EvaluationFunction, condition, parameters):
         subtask = subtasks.get(function.subtask_id)
-        needs_pictures = bool(subtask_id) or any(name in function.source for name in _READS_PICTURES)
-        own_recordings = [
-            recording(item, needs_pictures) for item in dict.fromkeys(accepted.get(function.function_id, ()))
-        ]
-        recordings = [item for item in own_recordings if item is not None]
+        needed = bool(subtask_id) or any(name in function.source for name in _READS_PICTURES)
+        own = [recording(item, needed) for item in dict.fromkeys(accepted.get(function.function_id, ()))]
+        recordings = [item for item in own if item is not None]
         if subtask is None or not recordings:
             continue
-        others = [
-            recording(item, needs_pictures)
-            for item in _other_recordings(subtask, subtasks.values(), by_subtask)
-        ]
+        others = [recording(item, needed) for item in _others_of(subtask, subtasks.values(), by_subtask)]
         yield StoredFunction(
             function=function,
             subtask=subtask,
@@ -161,9 +156,7 @@ def stored_functions(warehouse: Warehouse, subtask_id: str = "") -> Iterator[Sto
         )
 
 
-def _other_recordings(
-    subtask: Subtask, subtasks: Iterable[Subtask], recorded: Mapping[str, str]
-) -> list[str]:
+def _others_of(subtask: Subtask, subtasks: Iterable[Subtask], recorded: Mapping[str, str]) -> list[str]:
     """Recordings of other subtasks, those of its application first."""
     candidates = [
         item for item in subtasks if item.subtask_id != subtask.subtask_id and item.subtask_id in recorded

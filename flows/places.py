@@ -18,7 +18,7 @@ FORMER_DATA = Path("taskloom")
 """Name of the data folder before `taskloom` became the name of the Python package."""
 _MOST_BYTES = 1 << 20
 _LONGEST_REASON = 200
-_DATA_NAMES = ("warehouse", "applications", "ledger.sqlite")
+_CONTENTS = ("warehouse", "applications", "ledger.sqlite")
 """A folder that holds any of these is a data folder."""
 
 
@@ -77,18 +77,14 @@ def require_moved(data: Path) -> None:
     Raises:
         CommandError: with the command that moves the data.
     """
-    if (
-        data != DEFAULT_DATA
-        or any((data / name).exists() for name in _DATA_NAMES)
-        or not FORMER_DATA.is_dir()
-    ):
+    if data != DEFAULT_DATA or any((data / name).exists() for name in _CONTENTS) or not FORMER_DATA.is_dir():
         return
     entries = sorted(
         path
         for path in FORMER_DATA.iterdir()
         if not path.is_symlink() and path.suffix not in (".py", ".typed") and path.name != "__pycache__"
     )
-    if not any(path.name in _DATA_NAMES for path in entries):
+    if not any(path.name in _CONTENTS for path in entries):
         return
     moved = shlex.join(str(path) for path in entries)
     raise CommandError(

@@ -71,9 +71,8 @@ def load_verified(
         for stored in warehouse.read(Application)
         if stored.name in applications and stored.version == applications[stored.name].version
     }
-    functions = {
-        item.subtask_id: item for item in _admitted_functions(warehouse.read(EvaluationFunction, "accepted"))
-    }
+    accepted = warehouse.read(EvaluationFunction, "accepted")
+    functions = {item.subtask_id: item for item in _admissible(accepted)}
     trajectories: dict[str, list[Trajectory]] = {}
     for trajectory in warehouse.read(Trajectory, _IS_ACCEPTED):
         trajectories.setdefault(trajectory.subtask_id, []).append(trajectory)
@@ -92,7 +91,7 @@ def load_verified(
     return verified
 
 
-def _admitted_functions(functions: Iterable[EvaluationFunction]) -> list[EvaluationFunction]:
+def _admissible(functions: Iterable[EvaluationFunction]) -> list[EvaluationFunction]:
     """Those of `functions` that the present static analysis admits."""
     admitted: list[EvaluationFunction] = []
     refused: list[EvaluationFunction] = []

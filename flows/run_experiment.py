@@ -40,9 +40,8 @@ async def run_experiment(
 ) -> ExperimentReport:
     """Make the attempts of `experiment` that are not stored, and write its figures.
 
-    It may be stopped at any moment: every finished attempt is kept, except those of the last seconds before a
-    kill, and the same experiment continues from there. `run_experiment.fn` does the same without Prefect and
-    a server.
+    It may be stopped at any moment: finished attempts are kept, except in the last seconds before a kill, and
+    the same experiment continues from there. `run_experiment.fn` does the same without Prefect and a server.
 
     Args:
         experiment: agents, tasks, repeats and limits; a mapping as in its file.
@@ -61,14 +60,14 @@ async def run_experiment(
         work.making.verified.update(fixed.verified)
         if not fixed.known:
             fixed = await with_derived_tasks(run, experiment, fixed)
-        planned_attempts = _planned_attempts(run, experiment, fixed)
-        wanted = sum(len(planned) for _, planned in planned_attempts)
+        by_agent = _planned_attempts(run, experiment, fixed)
+        wanted = sum(len(planned) for _, planned in by_agent)
         stored = {str(row[0]) for row in run.warehouse.query(_VALID, [fixed.record.experiment_id]).rows()}
         record = fixed.record.model_copy(update={"attempts": wanted, "status": "running"})
         await asyncio.to_thread(run.warehouse.write, [record], True)
         missing = [
             (order, [item for item in planned if item[0].attempt_id not in stored])
-            for order, planned in planned_attempts
+            for order, planned in by_agent
         ]
         run.progress.begin(EVALUATION, sum(len(planned) for _, planned in missing))
         status: ExperimentStatus = "interrupted"

@@ -44,7 +44,7 @@ class _Retries(TypedDict):
     retry_condition_fn: Callable[[prefect.Task[..., Any], TaskRun, State[Any]], bool]
 
 
-RETRY_OPTIONS: Final[_Retries] = {
+RETRIES: Final[_Retries] = {
     "retries": 3,
     "retry_delay_seconds": [2.0, 10.0, 30.0],
     "retry_jitter_factor": 0.5,
@@ -62,7 +62,7 @@ def as_opaque(value: T) -> T:
     return cast(T, opaque(value)) if FlowRunContext.get() is not None else value
 
 
-@prefect.task(tags=["recheck"], cache_policy=NO_CACHE, **RETRY_OPTIONS)
+@prefect.task(tags=["recheck"], cache_policy=NO_CACHE, **RETRIES)
 async def recheck(run_id: str) -> None:
     """Perform a share of the verified subtasks again, and retire those that no longer replay."""
     run = work_of(run_id).run
@@ -70,15 +70,13 @@ async def recheck(run_id: str) -> None:
     await run.recorder.flush()
 
 
-@prefect.task(tags=["recheck"], cache_policy=NO_CACHE, **RETRY_OPTIONS)
+@prefect.task(tags=["recheck"], cache_policy=NO_CACHE, **RETRIES)
 async def retire(run_id: str) -> None:
     """Retire tasks with subtasks that no longer count as verified."""
     await retire_tasks(work_of(run_id).run)
 
 
-@prefect.task(
-    task_run_name="explore {application}", tags=["exploration"], cache_policy=NO_CACHE, **RETRY_OPTIONS
-)
+@prefect.task(task_run_name="explore {application}", tags=["exploration"], cache_policy=NO_CACHE, **RETRIES)
 async def explore(run_id: str, application: str) -> ExploredApplication:
     """Explore one application; its proposals are stored."""
     work = work_of(run_id)
@@ -87,26 +85,23 @@ async def explore(run_id: str, application: str) -> ExploredApplication:
     return explored
 
 
-@prefect.task(
-    task_run_name="verify {application}", tags=["verification"], cache_policy=NO_CACHE, **RETRY_OPTIONS
-)
+@prefect.task(task_run_name="verify {application}", tags=["verification"], cache_policy=NO_CACHE, **RETRIES)
 async def verify(run_id: str, application: str, explored: ExploredApplication) -> tuple[str, ...]:
-    """Cross-verify the proposals of one application; returns the ids of its verified subtasks, old and
-    new."""
+    """Cross-verify the proposals of one application; returns the ids of all its verified subtasks."""
     work = work_of(run_id)
     verified = await work.growth.verify(explored)
     await work.run.recorder.flush()
     return verified
 
 
-@prefect.task(tags=["composition"], cache_policy=NO_CACHE, **RETRY_OPTIONS)
+@prefect.task(tags=["composition"], cache_policy=NO_CACHE, **RETRIES)
 async def tasks_wanted(run_id: str) -> int:
     """Number of tasks that the run composes: in a night, as many as the dataset lacks."""
     request = await asyncio.to_thread(request_for_run, work_of(run_id).run)
     return request.wanted if request else 0
 
 
-@prefect.task(tags=["publishing"], cache_policy=NO_CACHE, **RETRY_OPTIONS)
+@prefect.task(tags=["publishing"], cache_policy=NO_CACHE, **RETRIES)
 async def pool_changed(run_id: str) -> bool:
     """Whether the run, a night, has changed the dataset even without new tasks."""
     run = work_of(run_id).run
@@ -114,13 +109,13 @@ async def pool_changed(run_id: str) -> bool:
     return await asyncio.to_thread(has_changed_the_pool, run)
 
 
-@prefect.task(tags=["intents"], cache_policy=NO_CACHE, **RETRY_OPTIONS)
+@prefect.task(tags=["intents"], cache_policy=NO_CACHE, **RETRIES)
 async def extract_intents(run_id: str, subtask_ids: Sequence[str]) -> tuple[Intent, ...]:
     """Find goals in the pool of these verified subtasks; goals of earlier runs come first."""
     return await work_of(run_id).making.extract(subtask_ids)
 
 
-@prefect.task(tags=["composition"], cache_policy=NO_CACHE, **RETRY_OPTIONS)
+@prefect.task(tags=["composition"], cache_policy=NO_CACHE, **RETRIES)
 async def compose(
     run_id: str,
     subtask_ids: Sequence[str],
@@ -131,7 +126,7 @@ async def compose(
     return await work_of(run_id).making.compose(subtask_ids, intents, rejected)
 
 
-@prefect.task(tags=["replay"], cache_policy=NO_CACHE, **RETRY_OPTIONS)
+@prefect.task(tags=["replay"], cache_policy=NO_CACHE, **RETRIES)
 async def measure_pairs(run_id: str, subtask_ids: Sequence[str]) -> int:
     """Perform pairs of subtasks that may interfere, in both orders; returns the number of facts found."""
     work = work_of(run_id)
@@ -142,36 +137,32 @@ async def measure_pairs(run_id: str, subtask_ids: Sequence[str]) -> int:
     return measured
 
 
-@prefect.task(tags=["replay"], cache_policy=NO_CACHE, **RETRY_OPTIONS)
+@prefect.task(tags=["replay"], cache_policy=NO_CACHE, **RETRIES)
 async def cover(run_id: str, tasks: Sequence[Task]) -> tuple[Task, ...]:
     """Perform the distinct components of tasks; returns the tasks without a failure."""
     return await work_of(run_id).making.replays.cover(tasks)
 
 
-@prefect.task(
-    task_run_name="validate batch {batch}", tags=["validation"], cache_policy=NO_CACHE, **RETRY_OPTIONS
-)
+@prefect.task(task_run_name="validate batch {batch}", tags=["validation"], cache_policy=NO_CACHE, **RETRIES)
 async def validate(run_id: str, batch: int, tasks: Sequence[Task]) -> ValidatedBatch:
     """Write and judge the instructions of one batch."""
     return await work_of(run_id).making.validate(tasks)
 
 
-@prefect.task(task_run_name="replay batch {batch}", tags=["replay"], cache_policy=NO_CACHE, **RETRY_OPTIONS)
+@prefect.task(task_run_name="replay batch {batch}", tags=["replay"], cache_policy=NO_CACHE, **RETRIES)
 async def replay(run_id: str, batch: int, tasks: Sequence[Task]) -> int:
     """Replay the tasks of one batch; returns the number of rejected ones."""
     return await work_of(run_id).making.replays.replay(tasks)
 
 
-@prefect.task(
-    tags=["publishing"], cache_policy=RUN_ID, persist_result=True, refresh_cache=False, **RETRY_OPTIONS
-)
+@prefect.task(tags=["publishing"], cache_policy=RUN_ID, persist_result=True, refresh_cache=False, **RETRIES)
 async def publish(run_id: str) -> str:
     """Publish a dataset version; returns its name."""
     return await work_of(run_id).making.publish()
 
 
 @prefect.task(
-    task_run_name="evaluate {order.entry.title}", tags=["evaluation"], cache_policy=NO_CACHE, **RETRY_OPTIONS
+    task_run_name="evaluate {order.entry.title}", tags=["evaluation"], cache_policy=NO_CACHE, **RETRIES
 )
 async def evaluate(
     run_id: str,

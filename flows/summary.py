@@ -10,7 +10,7 @@ from pydantic import Field
 
 from taskloom.environments.machines.bubblewrap import WITHOUT, Isolation, is_confined
 from taskloom.flows.nights.run_reports import RunReport, run_report
-from taskloom.flows.running.core_seconds import describe_core_seconds, total_of
+from taskloom.flows.running.core_seconds import describe_spent, total_of
 from taskloom.flows.wiring import Run
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.resources.errors import ExitCode
@@ -158,10 +158,8 @@ class RunSummary(Record):
             f" ${self.cost_usd:.2f}, {self.cached_share:.0%} of the input cached by the provider"
         )
         if self.core_seconds:
-            lines.append(
-                f"  {describe_core_seconds(self.core_seconds, self.newly_verified)}:"
-                " taskloom sql core_seconds"
-            )
+            spent = describe_spent(self.core_seconds, self.newly_verified)
+            lines.append(f"  {spent}: taskloom sql core_seconds")
         if self.pairs is not None:
             lines += ["", "Orders of two subtasks of one application"]
             lines += [f"  {line}" for line in self.pairs.lines()]
@@ -241,8 +239,7 @@ def _title(row: FunnelRow) -> str:
 
 
 async def summarise(run: Run, subtask_ids: Iterable[str], version: str = "") -> RunSummary:
-    """Write the model calls of `run` to the warehouse, and summarise it; `subtask_ids` are its verified
-    ones."""
+    """Write the model calls of `run` to the warehouse and summarise it; `subtask_ids` are verified ones."""
     await run.recorder.record(*model_call_rows(run.ledger, run.run_id), replace=True)
     await run.recorder.flush()
     subtask_ids = tuple(subtask_ids)

@@ -134,10 +134,8 @@ class Dataset:
         from taskloom.flows.settings import load_settings
         from taskloom.interface.task_environment import TaskEnvironment
 
-        attempted = [self.task(item) if isinstance(item, str) else item for item in tasks] or list(
-            self.tasks()
-        )
-        return TaskEnvironment(self._warehouse, attempted, settings or load_settings(), step_limit, patience)
+        chosen = [self.task(item) if isinstance(item, str) else item for item in tasks] or list(self.tasks())
+        return TaskEnvironment(self._warehouse, chosen, settings or load_settings(), step_limit, patience)
 
 
 _VALIDATED = "status = 'validated'"

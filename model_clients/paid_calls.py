@@ -108,11 +108,9 @@ class PaidCalls:
         while (
             self._running
             and self.account.counters.in_flight
-            and (remaining := end - asyncio.get_running_loop().time()) > 0
+            and (rest := end - asyncio.get_running_loop().time()) > 0
         ):
-            await asyncio.wait(
-                set(self._running.values()), timeout=remaining, return_when=asyncio.FIRST_COMPLETED
-            )
+            await asyncio.wait(set(self._running.values()), timeout=rest, return_when=asyncio.FIRST_COMPLETED)
         if self._running:
             _, pending = await asyncio.wait(
                 set(self._running.values()), timeout=min(seconds, _KEEPING_SECONDS)

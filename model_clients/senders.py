@@ -196,11 +196,9 @@ class Sender:
         error = state.outcome.exception() if state.outcome is not None else None
         report = error.rate_report if isinstance(error, ModelClientError) else None
         retry_after = report.retry_after_seconds if report is not None else None
-        return (
-            random_wait
-            if retry_after is None
-            else min(retry_after, _LONGEST_RETRY_AFTER_SECONDS) + random_wait / 4
-        )
+        if retry_after is None:
+            return random_wait
+        return min(retry_after, _LONGEST_RETRY_AFTER_SECONDS) + random_wait / 4
 
 
 class Senders:

@@ -141,8 +141,7 @@ def _text_or_default(value: object, default: str = "undefined") -> str:
 
 
 def graph_in(file: Path) -> TaskGraph:
-    """The task graph in a JSON file, in either form, perhaps as the only item of a list; `-` reads standard
-    input.
+    """The task graph in a JSON file, in either form, or alone in a list; `-` reads standard input.
 
     Raises:
         CommandError: the file cannot be read, is not JSON, or does not contain a valid task graph.
@@ -169,19 +168,15 @@ def _category_of(catalog: Path | None) -> CategoryOf:
     the folder `catalog` included; an application in neither forms its own category."""
     from taskloom.resources.reading.catalog import load_applications, load_paper_applications
 
-    paper_categories = {
-        name.casefold(): row.category for row in load_paper_applications() for name in row.applications
-    }
+    paper = {name.casefold(): row.category for row in load_paper_applications() for name in row.applications}
 
     @cache
-    def catalogue_categories() -> dict[str, str]:
+    def own() -> dict[str, str]:
         applications = load_applications(catalog).items()
         names = {name.casefold(): application.category for name, application in applications}
         return names | {application.title.casefold(): application.category for _, application in applications}
 
-    return lambda name: (
-        paper_categories.get(name.casefold()) or catalogue_categories().get(name.casefold(), name)
-    )
+    return lambda name: paper.get(name.casefold()) or own().get(name.casefold(), name)
 
 
 def _read_json(file: Path) -> object:

@@ -38,19 +38,17 @@ def judge(
 
     from taskloom.evaluators_api.judging_folders import judge_home, read_sheet
 
-    judgement = judge_home(read_sheet(sheet), start, home)
+    result = judge_home(read_sheet(sheet), start, home)
     if reward is not None:
         reward.parent.mkdir(parents=True, exist_ok=True)
-        reward.write_text(
-            json.dumps({"reward": judgement.reward, "coverage": judgement.coverage}) + "\n", "utf-8"
-        )
+        reward.write_text(json.dumps({"reward": result.reward, "coverage": result.coverage}) + "\n", "utf-8")
     if as_json:
-        typer.echo(judgement.model_dump_json(indent=2))
+        typer.echo(result.model_dump_json(indent=2))
     else:
-        for item in judgement.subtasks:
+        for item in result.subtasks:
             typer.echo(f"{'done' if item.success else 'not done'}: {item.instance_id}: {item.message}")
-        if judgement.side_effects is not None:
-            typer.echo(f"side effects: {judgement.side_effects.describe()}")
-        typer.echo(f"reward: {judgement.reward}")
-    if judgement.reward < 1:
+        if result.side_effects is not None:
+            typer.echo(f"side effects: {result.side_effects.describe()}")
+        typer.echo(f"reward: {result.reward}")
+    if result.reward < 1:
         raise typer.Exit(ExitCode.NEGATIVE_ANSWER)

@@ -30,24 +30,22 @@ _STATUS: TaskStatus = "composed"
 
 async def with_derived_tasks(run: Run, experiment: ExperimentFile, fixed: FixedExperiment) -> FixedExperiment:
     """The experiment with the derived tasks that it requests, which are stored with the others."""
-    derivations: list[tuple[str, Task]] = []  # each with the id of its original
+    pairs: list[tuple[str, Task]] = []  # each with the id of its original
     for task in fixed.tasks if experiment.tasks.questions else ():
         question = question_about(task, _text_fixtures(task, applications_in(run.applications, task.world)))
         if question is not None:
             name = f"{task.task_id}-asks-{digest(question.model_dump())[:6]}"
             update = {"task_id": name, "question": question, "status": _STATUS}
-            derivations.append((task.task_id, task.model_copy(update=update)))
+            pairs.append((task.task_id, task.model_copy(update=update)))
     if experiment.tasks.impossible:
-        impossible = await together(_without_a_file(run, experiment, fixed, task) for task in fixed.tasks)
-        derivations += [
-            (task.task_id, derived) for task, derived in zip(fixed.tasks, impossible, strict=True) if derived
-        ]
-    if not derivations:
+        variants = await together(_without_a_file(run, experiment, fixed, task) for task in fixed.tasks)
+        pairs += [(task.task_id, item) for task, item in zip(fixed.tasks, variants, strict=True) if item]
+    if not pairs:
         return fixed
-    tasks = (*fixed.tasks, *(task for _, task in derivations))
-    run.warehouse.write([task for _, task in derivations], replace=True)
+    tasks = (*fixed.tasks, *(task for _, task in pairs))
+    run.warehouse.write([task for _, task in pairs], replace=True)
     hashes = dict(fixed.function_hashes)
-    hashes |= {task.task_id: hashes[origin] for origin, task in derivations}
+    hashes |= {task.task_id: hashes[origin] for origin, task in pairs}
     record = fixed.record.model_copy(update={"task_ids": tuple(task.task_id for task in tasks)})
     return replace(fixed, record=record, tasks=tasks, function_hashes=hashes)
 

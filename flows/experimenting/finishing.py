@@ -181,17 +181,11 @@ def _write_folder(
         folder / "experiment.json", record.model_dump_json(indent=2, exclude={"standings", "comparisons"})
     )
     fixed = [name for name in record.task_ids if name not in derived]
-    task_set = record.specification.get("tasks")
-    kept_fields = ("version", "questions", "impossible")
-    tasks = (
-        {name: value for name, value in task_set.items() if name in kept_fields}
-        if isinstance(task_set, dict)
-        else {}
-    )
+    old = record.specification.get("tasks")
+    kept = ("version", "questions", "impossible")
+    tasks = {name: value for name, value in old.items() if name in kept} if isinstance(old, dict) else {}
     repeat = {**record.specification, "tasks": {**tasks, "ids": fixed}}
-    write_whole(
-        folder / "experiment.yaml", json.dumps(repeat, indent=2, ensure_ascii=False)
-    )  # JSON is valid YAML
+    write_whole(folder / "experiment.yaml", json.dumps(repeat, indent=2, ensure_ascii=False))  # JSON is YAML
     versions = {item.metadata["Name"]: item.version for item in distributions()}
     machine = {"python": platform.python_version(), "system": platform.platform(), "packages": versions}
     write_whole(folder / "versions.json", json.dumps(machine, indent=2, sort_keys=True))

@@ -51,9 +51,8 @@ def selected_tasks(warehouse: Warehouse, task_set: TaskSet) -> list[str]:
         CommandError: a named task or export does not exist, or no task meets the conditions.
         SelectionInvalidError, QueryFailedError, QueryRefusedError: a condition is not valid.
     """
-    names = list(
-        dict.fromkeys([*task_set.ids, *(_exported_tasks(task_set.export) if task_set.export else ())])
-    )
+    exported = _exported_ids(task_set.export) if task_set.export else ()
+    names = list(dict.fromkeys([*task_set.ids, *exported]))
     if names:
         stored = {str(row[0]) for row in warehouse.query(_STORED_IDS, [names]).rows()}
         missing = [name for name in names if name not in stored]
@@ -77,7 +76,7 @@ def selected_tasks(warehouse: Warehouse, task_set: TaskSet) -> list[str]:
     return selected
 
 
-def _exported_tasks(reference: str) -> Sequence[str]:
+def _exported_ids(reference: str) -> Sequence[str]:
     from taskloom.warehouse.exporting.exporting import MANIFEST, Manifest
 
     folder, _, split = reference.rpartition(":") if ":" in reference else (reference, "", "")
@@ -122,35 +121,33 @@ def fix(run: Run, experiment: ExperimentFile) -> FixedExperiment:
     if stored is not None:
         _refuse_other_content(stored, specification)
     tasks, verified = _select_tasks(run, experiment, stored)
-    attemptable = tuple(
-        task for task in tasks if all(node.subtask_id in verified for node in task.graph.nodes)
-    )
-    left_out = tuple(task.task_id for task in tasks if task not in attemptable)
-    if not attemptable:
+    ready = tuple(task for task in tasks if all(node.subtask_id in verified for node in task.graph.nodes))
+    left_out = tuple(task.task_id for task in tasks if task not in ready)
+    if not ready:
         raise CommandError(
             f"there is no task to attempt: {len(tasks)} are selected, and none of them has all its subtasks"
             " verified with the applications installed here; widen the selection, or run: taskloom build"
         )
-    functions = _function_hashes(attemptable, verified)
-    hashes = _hashes(run, experiment, attemptable, functions)
+    functions = _function_hashes(ready, verified)
+    hashes = _hashes(run, experiment, ready, functions)
     if stored is not None:
         derives = experiment.tasks.questions or experiment.tasks.impossible
         _refuse_other_data(stored, hashes, () if derives else _DATA)
-        return FixedExperiment(stored, attemptable, left_out, verified, functions, known=True)
+        return FixedExperiment(stored, ready, left_out, verified, functions, known=True)
     name = experiment.name or _derive_name(experiment, hashes)
     existing = stored_experiment(run.warehouse, name, data)
     if existing is not None:
-        other_ids = set(existing.task_ids) - {task.task_id for task in attemptable}
+        other_ids = set(existing.task_ids) - {task.task_id for task in ready}
         derived = list(run.warehouse.read(Task, _IN_LIST, [sorted(other_ids)]))
         functions |= _function_hashes(derived, verified)
-        return FixedExperiment(existing, (*attemptable, *derived), left_out, verified, functions, known=True)
+        return FixedExperiment(existing, (*ready, *derived), left_out, verified, functions, known=True)
     record = Experiment(
         experiment_id=name,
         name=name,
         protocol=experiment.protocol,
         specification=json.loads(experiment.model_dump_json()),
         agents=tuple(entry.title for entry in experiment.agents),
-        task_ids=tuple(task.task_id for task in attemptable),
+        task_ids=tuple(task.task_id for task in ready),
         seeds=experiment.seeds,
         hashes=hashes,
         software_version=distribution_version("taskloom"),
@@ -158,7 +155,7 @@ def fix(run: Run, experiment: ExperimentFile) -> FixedExperiment:
         folder=str(data / FOLDER / name),
         provenance=run.provenance("evaluation"),
     )
-    return FixedExperiment(record, attemptable, left_out, verified, functions)
+    return FixedExperiment(record, ready, left_out, verified, functions)
 
 
 def _select_tasks(
@@ -234,18 +231,14 @@ def _deciding_fields(experiment: ExperimentFile) -> dict[str, JsonValue]:
 def stored_experiment(warehouse: Warehouse, name: str, data: Path) -> Experiment | None:
     """The experiment `name`, if any, with its folder in the data folder `data`, which may have moved."""
     experiment = next(iter(warehouse.read(Experiment, "experiment_id = ?", [name])), None)
-    return (
-        experiment.model_copy(update={"folder": str(data / FOLDER / name)})
-        if experiment is not None
-        else None
-    )
+    if experiment is None:
+        return None
+    return experiment.model_copy(update={"folder": str(data / FOLDER / name)})
 
 
 def _refuse_other_content(stored: Experiment, specification: Mapping[str, JsonValue]) -> None:
-    stored_fields = _deciding_fields(
-        ExperimentFile.model_validate(stored.specification)
-    )  # adds fields of later versions
-    changed = sorted(name for name in specification if specification[name] != stored_fields.get(name))
+    earlier = _deciding_fields(ExperimentFile.model_validate(stored.specification))  # adds later fields
+    changed = sorted(name for name in specification if specification[name] != earlier.get(name))
     if changed:
         raise CommandError(
             f"there is an experiment {stored.name!r} with other {', '.join(changed)}; give this one another"

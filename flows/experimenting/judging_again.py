@@ -92,13 +92,11 @@ def score_again(settings: Settings, name: str) -> RescoredExperiment:
                     judge = AttemptJudge(task, account, sandbox, order.patience, order.step_limit)
                     judgement = judge_recording(judge, trajectory)
                     rejudged = with_judgement(run, experiment.protocol, task, trajectory, judgement)
-                    functions_hash = digest(
-                        [verified[node.subtask_id].function.source for node in task.graph.nodes]
-                    )
+                    sources = [verified[node.subtask_id].function.source for node in task.graph.nodes]
                     judged += 1
                     if any(getattr(rejudged, name) != getattr(run, name) for name in _RESULT_FIELDS):
                         changed.append(run.agent_run_id)
-                    records += [rejudged, *scores_of(rejudged, task, functions_hash)]
+                    records += [rejudged, *scores_of(rejudged, task, digest(sources))]
                     for step in steps.get(run.agent_run_id, ()):
                         states = judgement.states.get(step.step, {})
                         if states != step.states:
@@ -174,13 +172,13 @@ async def _ask_about(run: Run, attempt: AgentRun) -> AgentScore | None:
     trajectory = next(iter(trajectories), None)
     if trajectory is None:
         return None
-    answer = attempt.answer or trajectory.message
+    words = attempt.answer or trajectory.message
     screenshot = trajectory.final_evidence.screenshot
     question = AttemptCriticInput(
         instruction=attempt.instruction,
         steps=tuple(in_history(step) for step in trajectory.steps),
         ending=attempt.termination.replace("_", " ")
-        + (f"; the agent's last words: {answer}" if answer else ""),
+        + (f"; the agent's last words: {words}" if words else ""),
         screenshot=Screenshot.of(run.warehouse.screenshots.read(screenshot.sha256) if screenshot else b""),
     )
     try:
@@ -189,7 +187,7 @@ async def _ask_about(run: Run, attempt: AgentRun) -> AgentScore | None:
         return None
     model = run.settings.models.role(ModelRole.CRITIC).model
     provenance = run.provenance(_STAGE).model_copy(update={"provider": model.provider, "model": model.model})
-    return _new_score(attempt, CRITIC, float(reply.done)).model_copy(update={"provenance": provenance})
+    return _score(attempt, CRITIC, float(reply.done)).model_copy(update={"provenance": provenance})
 
 
 def import_human_scores(settings: Settings, name: str, file: Path) -> ExperimentReport:
@@ -213,16 +211,13 @@ def import_human_scores(settings: Settings, name: str, file: Path) -> Experiment
                     share = _parse_percentage(text, f"{file}, line {line}: {column}")
                     shares.setdefault((attempt, metric), []).append(share)
         warehouse.write(
-            [
-                _new_score(runs[attempt], metric, fmean(values))
-                for (attempt, metric), values in shares.items()
-            ],
+            [_score(runs[attempt], metric, fmean(values)) for (attempt, metric), values in shares.items()],
             replace=True,
         )
         return write_report(warehouse, record)
 
 
-def _new_score(attempt: AgentRun, metric: str, value: float) -> AgentScore:
+def _score(attempt: AgentRun, metric: str, value: float) -> AgentScore:
     return AgentScore(
         agent_run_id=attempt.agent_run_id,
         metric=metric,

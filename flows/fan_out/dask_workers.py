@@ -1,5 +1,4 @@
-"""Worker processes of Dask: of a local cluster, whose nannies replace lost ones, or of a running
-scheduler."""
+"""Worker processes of Dask: of a local cluster that replaces lost ones, or of a running scheduler."""
 
 from __future__ import annotations
 
@@ -60,9 +59,8 @@ class DaskWorkers:
         """
         from distributed import KilledWorker
 
-        future = self.client.submit(
-            run_remote_job, self.address, self.server.current_edition(), job, pure=False
-        )
+        edition = self.server.current_edition()
+        future = self.client.submit(run_remote_job, self.address, edition, job, pure=False)
         try:
             result = await self._wait_for(future)
         except KilledWorker as error:

@@ -106,8 +106,7 @@ class Frames:
 
 
 def picklable(error: Exception) -> Exception:
-    """An error that can be pickled: `error` itself if it survives pickling, otherwise one with its
-    message."""
+    """`error` itself if it survives pickling, otherwise an error with its message."""
     with suppress(Exception):
         copy = pickle.loads(pickle.dumps(error))  # noqa: S301 - pickled here
         if type(copy) is type(error) and str(copy) == str(error):
@@ -185,15 +184,13 @@ class RunServer:
     subtasks: KnownSubtasks
     edition: int = 0
     """Version of its applications, which changes when exploration adds to them."""
-    _known_applications: tuple[Application, ...] = ()
+    _known: tuple[Application, ...] = ()
 
     def current_edition(self) -> int:
         """The current version of the applications."""
         now = tuple(self.run.applications.values())
-        if len(now) != len(self._known_applications) or any(
-            a is not b for a, b in zip(now, self._known_applications, strict=True)
-        ):
-            self._known_applications = now
+        if len(now) != len(self._known) or any(a is not b for a, b in zip(now, self._known, strict=True)):
+            self._known = now
             self.edition += 1
         return self.edition
 
@@ -207,13 +204,8 @@ class RunServer:
         secret = secrets.token_bytes(32)
 
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            lost_connection = (
-                OSError,
-                asyncio.IncompleteReadError,
-                asyncio.CancelledError,
-                RunUnreachableError,
-            )
-            with suppress(*lost_connection):  # a cancelled answer would be reported as a fault in a callback
+            lost = (OSError, asyncio.IncompleteReadError, asyncio.CancelledError, RunUnreachableError)
+            with suppress(*lost):  # a cancelled answer would be reported as a fault in a callback
                 frames = await Frames.accept(reader, writer, secret)
                 await frames.send(await self._answer(await frames.receive()))
             writer.close()
@@ -242,8 +234,6 @@ class RunServer:
                     return self.run.applications
                 case ("subtasks", tuple() as names):
                     return await self.subtasks(cast(Sequence[str], names))
-            raise RunUnreachableError(
-                f"a worker sent a request that this version does not know: {request!r:.200}"
-            )
+            raise RunUnreachableError(f"a worker sent an unknown request: {request!r:.200}")
         except Exception as error:
             return picklable(error)

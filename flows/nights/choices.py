@@ -44,10 +44,8 @@ def choice_for(run: Run, name: str) -> ExplorationChoice:
     )
 
 
-def night_choice(
-    warehouse: Warehouse, name: str, fingerprint: dict[str, str], run_id: str = ""
-) -> tuple[bool, str]:
-    """Whether the night `run_id` explores an application with the fingerprint `fingerprint`, and why."""
+def night_choice(warehouse: Warehouse, name: str, now: dict[str, str], run_id: str = "") -> tuple[bool, str]:
+    """Whether the night `run_id` explores an application that has the fingerprint `now`, and why."""
     earlier = list(
         warehouse.read(
             ExplorationChoice,
@@ -59,7 +57,7 @@ def night_choice(
     if not earlier:
         return True, "it is new: no run has explored it to the end"
     last = earlier[-1]
-    reasons = describe_changes(last.fingerprint, fingerprint)
+    reasons = describe_changes(last.fingerprint, now)
     last_run = last.provenance.run_id
     lost = warehouse.query(
         "SELECT count(*) FROM rechecks WHERE outcome = 'retired' AND starts_with(subtask_id, ?) AND"
@@ -105,10 +103,9 @@ def fingerprint_of(
             ]
         ),
     }
-    explores_for_shortage = settings.nights.explore_for_shortage and ModelRole.EXPLORER in roles
-    return (
-        {**fingerprint, SHORTAGE: _hash(sorted(wishes))} if wishes and explores_for_shortage else fingerprint
-    )
+    if wishes and settings.nights.explore_for_shortage and ModelRole.EXPLORER in roles:
+        fingerprint[SHORTAGE] = _hash(sorted(wishes))
+    return fingerprint
 
 
 def describe_changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:

@@ -24,14 +24,8 @@ def gate_results(
     """All gates of the current state, compared with the last version; `name` identifies the publication."""
     versions = warehouse.versions()
     base = versions[-1].name if versions else ""
-    current, earlier = (
-        version_figures(warehouse),
-        version_figures(warehouse, base) if base else VersionFigures(),
-    )
-    results = [
-        *_counts(settings, current, earlier, base),
-        *_rates(settings, current, earlier, base),
-    ]
+    now, then = version_figures(warehouse), version_figures(warehouse, base) if base else VersionFigures()
+    results = [*_counts(settings, now, then, base), *_rates(settings, now, then, base)]
     results.append(_variety(warehouse, settings, base))
     return tuple(
         item.model_copy(
@@ -42,17 +36,17 @@ def gate_results(
 
 
 def _counts(
-    settings: GateSettings, current: VersionFigures, earlier: VersionFigures, base: str
+    settings: GateSettings, now: VersionFigures, then: VersionFigures, base: str
 ) -> Iterator[GateResult]:
     yield GateResult(
         gate_id="",
         gate="fewest_tasks",
-        held=current.tasks >= settings.fewest_tasks,
-        value=current.tasks,
-        previous=earlier.tasks if base else None,
+        held=now.tasks >= settings.fewest_tasks,
+        value=now.tasks,
+        previous=then.tasks if base else None,
         limit=settings.fewest_tasks,
         explanation=(
-            f"{current.tasks} validated tasks{f', {earlier.tasks} in {base}' if base else ''};"
+            f"{now.tasks} validated tasks{f', {then.tasks} in {base}' if base else ''};"
             f" gates.fewest_tasks is {settings.fewest_tasks}"
         ),
     )
@@ -60,7 +54,7 @@ def _counts(
         ("tasks_lost", "validated tasks", "tasks", settings.tasks_lost),
         ("subtasks_lost", "verified subtasks", "subtasks", settings.subtasks_lost),
     ):
-        value, previous = int(getattr(current, counted)), int(getattr(earlier, counted))
+        value, previous = int(getattr(now, counted)), int(getattr(then, counted))
         share = round(max(0.0, 1 - value / previous), 9) if previous else 0.0
         yield GateResult(
             gate_id="",
@@ -78,7 +72,7 @@ def _counts(
 
 
 def _rates(
-    settings: GateSettings, current: VersionFigures, earlier: VersionFigures, base: str
+    settings: GateSettings, now: VersionFigures, then: VersionFigures, base: str
 ) -> Iterator[GateResult]:
     """Rates among items added since the previous version, compared with its own; only increases count."""
     for gate, what, part, whole in (
@@ -88,7 +82,7 @@ def _rates(
         ("replay_failures", "replays failed", "replays_failed", "replays"),
     ):
         limit = float(getattr(settings, gate))
-        parts, wholes = ([_count(figures, name) for figures in (current, earlier)] for name in (part, whole))
+        parts, wholes = ([_count(figures, name) for figures in (now, then)] for name in (part, whole))
         new = max(0, wholes[0] - wholes[1])
         worse = min(new, max(0, parts[0] - parts[1]))
         too_few = new < settings.fewest_compared or wholes[1] < settings.fewest_compared

@@ -205,10 +205,8 @@ def plan_run(settings: Settings, flow: str) -> Plan:
     curated = any(item.example_subtasks for item in applications.values())
     rough = _ROUGH_TASKS if curated else min(_ROUGH_TASKS, _ROUGH_LINKS * subtasks)
     averages, counts = _statistics(settings)
-    summaries, functions = (
-        counts.get(role, 0) for role in (ModelRole.SUMMARIZER, ModelRole.EVALUATION_WRITER)
-    )
-    per_subtask = summaries / functions if summaries and functions else rough
+    made, functions = (counts.get(role, 0) for role in (ModelRole.SUMMARIZER, ModelRole.EVALUATION_WRITER))
+    per_subtask = made / functions if made and functions else rough
     composed = min(tasks, round(subtasks * per_subtask)) if subtasks and night is None else tasks
     verified = flow in ("build_dataset", "verify_subtasks")
     intent_calls = -(-settings.intents.wanted // settings.intents.per_call) + BARREN_CALLS

@@ -100,10 +100,10 @@ def total_of(stages: Iterable[Mapping[str, float]]) -> dict[str, float]:
     return since({}, _sum(*stages))
 
 
-def describe_core_seconds(spent: Mapping[str, float], subtasks: int) -> str:
+def describe_spent(spent: Mapping[str, float], subtasks: int) -> str:
     """Seconds by purpose, and per verified subtask, in one line.
 
-    >>> describe_core_seconds({"browsers": 30.0, "taskloom": 12.0}, 3)
+    >>> describe_spent({"browsers": 30.0, "taskloom": 12.0}, 3)
     '42 core-seconds (browsers 30, taskloom 12); 14.0 per subtask verified'
     """
     total = sum(spent.values())

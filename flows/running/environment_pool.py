@@ -57,7 +57,7 @@ class EnvironmentPool:
         self._create = create
         self._free = size
         self._free_memory = free
-        self._applications_in_use = 0
+        self._open = 0
         self._turns: asyncio.Semaphore | None = None
         self._waiters: list[_Waiter] = []
         self._idle: dict[str, list[tuple[Environment, frozenset[str]]]] = {}
@@ -80,8 +80,7 @@ class EnvironmentPool:
     async def lease(self, platform: str, applications: Collection[str]) -> AsyncIterator[Environment]:
         """Exclusive use of an environment of `platform` until the block ends.
 
-        Waits until there is memory for the `applications`, by name, in addition to those in use, or none is
-        in use.
+        Waits until there is memory for the `applications`, by name, besides those in use, or none is in use.
         """
         names = frozenset(applications)
         await self._wait_for_turn(platform, names)
@@ -108,7 +107,7 @@ class EnvironmentPool:
                 idle.append((environment, names))
         finally:
             self._free += 1
-            self._applications_in_use -= len(names)
+            self._open -= len(names)
             self._admit_waiters()
 
     async def _wait_for_turn(self, platform: str, applications: frozenset[str]) -> None:
@@ -122,7 +121,7 @@ class EnvironmentPool:
         except asyncio.CancelledError:
             if waiter.turn.is_set():
                 self._free += 1
-                self._applications_in_use -= len(applications)
+                self._open -= len(applications)
             else:
                 self._waiters.remove(waiter)
             self._admit_waiters()
@@ -144,15 +143,12 @@ class EnvironmentPool:
                     await self._discard(idle.pop(0)[0])
 
     def _admit_waiters(self) -> None:
-        """Admit waiting items that fit: first those whose applications an idle environment ran, then the
-        oldest."""
+        """Admit items that fit: first those whose applications an idle environment ran, then the oldest."""
         while self._waiters and self._free > 0:
             first = self._waiters[0]
             candidates = self._waiters if first.passed_over < _MOST_PASSED_OVER else [first]
-            room = self._free_memory() / _GB_OF_APPLICATION - self._applications_in_use
-            fitting = [
-                item for item in candidates if not self._applications_in_use or len(item.applications) <= room
-            ]
+            room = self._free_memory() / _GB_OF_APPLICATION - self._open
+            fitting = [item for item in candidates if not self._open or len(item.applications) <= room]
             if not fitting:
                 return
             chosen = next((item for item in fitting if self._is_warm(item)), fitting[0])
@@ -160,7 +156,7 @@ class EnvironmentPool:
                 first.passed_over += 1
             self._waiters.remove(chosen)
             self._free -= 1
-            self._applications_in_use += len(chosen.applications)
+            self._open += len(chosen.applications)
             chosen.turn.set()
 
     def _is_warm(self, waiter: _Waiter) -> bool:

@@ -193,8 +193,6 @@ def _verdict(replayed: ReplayedTask, instance: BoundSubtask) -> tuple[str, str]:
         return "holds", ""
     if replay.failing_instance == instance.instance_id and failed_prefix(replayed.task, replay):
         return "retired", replay.message
-    earlier = replay.failing_instance not in ("", instance.instance_id)
-    return (
-        "undecided",
-        f"{replay.failing_instance} before it: {replay.message}" if earlier else replay.message,
-    )
+    if replay.failing_instance in ("", instance.instance_id):
+        return "undecided", replay.message
+    return "undecided", f"{replay.failing_instance} before it: {replay.message}"

@@ -27,7 +27,7 @@ from taskloom.taskgraph.records.task import OrderFact, Rejection, Task
 
 COMPOSITION = "composition"
 REPLAY = "replay"
-_COVERED_COMPONENTS = (
+_COVERED = (
     "SELECT DISTINCT unnest(components) FROM replays AS r WHERE success AND NOT EXISTS (SELECT 1 FROM"
     " task_subtasks AS s JOIN rejections AS x ON x.item_id = s.subtask_id AND x.reason = 'no_longer_replays'"
     " WHERE s.task_id = r.task_id AND x.run_id > r.run_id)"
@@ -66,17 +66,13 @@ class TaskReplays:
         """The tasks without orders that contain `known` clashes; tasks without other orders are rejected."""
         kept = []
         for task in tasks:
-            remaining = orders_without(task, known)
-            if isinstance(remaining, Task):
-                kept.append(remaining)
+            fit = orders_without(task, known)
+            if isinstance(fit, Task):
+                kept.append(fit)
                 continue
-            message = (
-                f"{remaining[1]} does not work after {remaining[0]}, and every order of the task has it there"
-            )
-            rejected = rejection(self.run, COMPOSITION, "task", task.task_id, "known_clash", message)
-            await self.run.recorder.record(
-                rejected, task.model_copy(update={"status": "rejected"}), replace=True
-            )
+            message = f"{fit[1]} does not work after {fit[0]}, and every order of the task has it there"
+            record = rejection(self.run, COMPOSITION, "task", task.task_id, "known_clash", message)
+            await self._reject(task, record)
         return kept
 
     async def cover(self, tasks: Sequence[Task]) -> tuple[Task, ...]:
@@ -87,9 +83,7 @@ class TaskReplays:
         if not run.settings.replay.components:
             return tuple(tasks)
         await run.recorder.flush()
-        known = await asyncio.to_thread(
-            lambda: {str(row[0]) for row in run.warehouse.query(_COVERED_COMPONENTS).rows()}
-        )
+        known = await asyncio.to_thread(lambda: {str(row[0]) for row in run.warehouse.query(_COVERED).rows()})
         replayer = await self._replayer(tasks)
         covering = Covering(
             lambda task, orders: self._perform(replayer, task, orders),
@@ -115,12 +109,12 @@ class TaskReplays:
             elif failure is None:
                 kept.append(covering.without_bad_orders(covering.marked(task)))
             elif failure.rejection is not None:
-                own_rejection = failure.rejection.model_copy(update={"item_id": task.task_id})
-                await run.recorder.record(
-                    own_rejection, task.model_copy(update={"status": "rejected"}), replace=True
-                )
+                await self._reject(task, failure.rejection.model_copy(update={"item_id": task.task_id}))
         await run.recorder.record(*self._not_covered(waiting, covering.covered))
         return tuple(await self.without_clashes(kept, await self.known_clashes()))
+
+    async def _reject(self, task: Task, record: Rejection) -> None:
+        await self.run.recorder.record(record, task.model_copy(update={"status": "rejected"}), replace=True)
 
     def _not_covered(self, waiting: Sequence[Task], covered: Collection[str]) -> list[Rejection]:
         """One record per component that was left out, with the number of tasks that wait for it."""
@@ -310,9 +304,8 @@ class Covering:
         failed_prefixes = {failed_prefix(task, replay) for replay in replayed.replays} - {()}
         self.bad_orders.setdefault(task.components, set()).update(failed_prefixes)
         if replayed.rejection is None:
-            self.covered.update(
-                task.components, *(item.components for item in replayed.replays if item.success)
-            )
+            shown = (item.components for item in replayed.replays if item.success)
+            self.covered.update(task.components, *shown)
             return True
         self.unfit[task.task_id] = replayed
         return False

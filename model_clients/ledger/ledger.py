@@ -29,15 +29,7 @@ from taskloom.taskgraph.records.model_calls import (
     ModelCall,
 )
 
-_IDENTITY_FIELDS = {
-    "provider",
-    "model",
-    "base_url",
-    "protocol",
-    "structured_output",
-    "image_detail",
-    "parameters",
-}
+_IDENTITY = {"provider", "model", "base_url", "protocol", "structured_output", "image_detail", "parameters"}
 
 
 def request_key(settings: ModelSettings, request: ModelRequest) -> str:
@@ -48,7 +40,7 @@ def request_key(settings: ModelSettings, request: ModelRequest) -> str:
     variable), so equal requests for different items are one call.
     """
     identity: dict[str, JsonValue] = {
-        "settings": settings.model_dump(mode="json", include=_IDENTITY_FIELDS),
+        "settings": settings.model_dump(mode="json", include=_IDENTITY),
         "schema_name": request.reply_schema_name,
         "schema": request.reply_schema,
         "messages": [_plain_message(message) for message in request.messages],
@@ -236,7 +228,7 @@ def _encode_request(request: ModelRequest) -> tuple[str, _Contents]:
         parts: list[JsonValue] = []
         for content in message.content:
             if isinstance(content, TextContent):
-                parts.append(_encode_text(content.text, contents))
+                parts.append(_encode(content.text, contents))
             else:
                 if content.image.png:
                     contents[content.image.sha256] = ("image/png", content.image.png)
@@ -245,12 +237,10 @@ def _encode_request(request: ModelRequest) -> tuple[str, _Contents]:
     body: dict[str, JsonValue] = {
         "messages": messages,
         "schema_name": request.reply_schema_name,
-        "schema": _encode_text(canonical_json(request.reply_schema), contents)
-        if request.reply_schema
-        else None,
+        "schema": _encode(canonical_json(request.reply_schema), contents) if request.reply_schema else None,
     }
     if request.functions:
-        body["functions"] = _encode_text(canonical_json(list(request.functions)), contents)
+        body["functions"] = _encode(canonical_json(list(request.functions)), contents)
     if request.computer is not None:
         body["computer"] = plain_turns(request.computer)
         for screenshot in (result.screenshot for turn in request.computer for result in turn.results):
@@ -258,7 +248,7 @@ def _encode_request(request: ModelRequest) -> tuple[str, _Contents]:
     return canonical_json(body), contents
 
 
-def _encode_text(text: str, contents: _Contents) -> JsonValue:
+def _encode(text: str, contents: _Contents) -> JsonValue:
     if len(text) < _LONG_TEXT_CHARACTERS:
         return {"text": text}
     encoded = text.encode("utf-8", errors="surrogatepass")

@@ -16,6 +16,7 @@ from taskloom.model_clients.wire.anthropic_json import messages_body, messages_r
 from taskloom.model_clients.wire.reply_schemas import NEXT_MODE, Mode
 from taskloom.model_clients.wire.sdk_calls import (
     CONNECT_SECONDS,
+    complete_reply,
     filtered_reply,
     map_errors,
     read_json,
@@ -23,7 +24,6 @@ from taskloom.model_clients.wire.sdk_calls import (
     response_error,
     text_at,
     value_at,
-    with_response_details,
     without_key,
 )
 
@@ -94,11 +94,10 @@ class AnthropicClient:
             else:
                 response = raw.http_response
                 content = read_json(f"{self.provider} {self.model}", response.content)
-                read_reply = messages_reply if request.computer is None else computer_reply
-                reply = read_reply(self._settings, content)
-                return with_response_details(
-                    reply, response.headers, started, response.headers.get("request-id", "")
-                )
+                read = messages_reply if request.computer is None else computer_reply
+                reply = read(self._settings, content)
+                request_id = response.headers.get("request-id", "")
+                return complete_reply(reply, response.headers, started, request_id)
 
     async def close(self) -> None:
         """Release connections."""

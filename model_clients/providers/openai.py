@@ -31,6 +31,7 @@ from taskloom.model_clients.wire.openai_json import (
 from taskloom.model_clients.wire.reply_schemas import NEXT_MODE, Mode
 from taskloom.model_clients.wire.sdk_calls import (
     CONNECT_SECONDS,
+    complete_reply,
     filtered_reply,
     map_errors,
     read_json,
@@ -38,7 +39,6 @@ from taskloom.model_clients.wire.sdk_calls import (
     response_error,
     text_at,
     value_at,
-    with_response_details,
     without_key,
 )
 
@@ -108,13 +108,12 @@ class OpenAIClient:
                     raise
             else:
                 content = read_json(f"{self.provider} {self.model}", response.content)
-                read_reply = chat_reply if chat else responses_reply
+                read = chat_reply if chat else responses_reply
                 if request.reply_schema is None:
-                    read_reply = spoken_reply if request.computer is None else computer_reply
-                reply = read_reply(self._settings, content)
-                return with_response_details(
-                    reply, response.headers, started, response.headers.get("x-request-id", "")
-                )
+                    read = spoken_reply if request.computer is None else computer_reply
+                reply = read(self._settings, content)
+                request_id = response.headers.get("x-request-id", "")
+                return complete_reply(reply, response.headers, started, request_id)
 
     async def close(self) -> None:
         """Release connections."""
@@ -183,9 +182,7 @@ class OpenAIClient:
             return False
         self._chat = not chat
         if not chat:
-            logger.info(
-                "%s does not support the Responses protocol; trying Chat Completions", self._settings.base_url
-            )
+            logger.info("%s has no Responses protocol; trying Chat Completions", self._settings.base_url)
         return not chat
 
     def _body(self, request: ModelRequest, mode: Mode) -> dict[str, JsonValue]:

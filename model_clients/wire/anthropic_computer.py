@@ -113,17 +113,15 @@ def _result_block(result: ComputerResult, newest: bool, *, shown: bool) -> JsonV
 
 
 def _parse_call(block: JsonValue) -> ComputerCall:
-    arguments = value_at(block, "input")
-    is_older_tool = text_at(block, "name") == TOOLSET and not text_at(block, "toolset_name")
-    action = _parse_action(
-        text_at(arguments, "action") if is_older_tool else text_at(block, "name"), arguments
-    )
+    fields = value_at(block, "input")
+    is_older = text_at(block, "name") == TOOLSET and not text_at(block, "toolset_name")
+    action = _parse_action(text_at(fields, "action") if is_older else text_at(block, "name"), fields)
     return ComputerCall(call_id=text_at(block, "id"), actions=(action,))
 
 
-def _parse_action(name: str, arguments: JsonValue) -> ComputerAction:
-    point = _points(arguments, "coordinate")
-    modifiers = tuple(part for part in text_at(arguments, "text").split("+") if part)
+def _parse_action(name: str, fields: JsonValue) -> ComputerAction:
+    point = _points(fields, "coordinate")
+    modifiers = tuple(part for part in text_at(fields, "text").split("+") if part)
     if name in _CLICKS:
         button, times = _CLICKS[name]
         return ComputerAction(kind="click", path=point, button=button, times=times, keys=modifiers)
@@ -131,25 +129,21 @@ def _parse_action(name: str, arguments: JsonValue) -> ComputerAction:
         case "mouse_move":
             return ComputerAction(kind="move", path=point)
         case "left_click_drag":
-            path = (*_points(arguments, "start_coordinate"), *point)
+            path = (*_points(fields, "start_coordinate"), *point)
             return ComputerAction(kind="drag", path=path, keys=modifiers)
         case "scroll":
-            right, up = _SCROLL_DIRECTIONS.get(text_at(arguments, "scroll_direction"), (0, 0))
-            amount = int(_number(arguments, "scroll_amount", 1))
+            right, up = _SCROLL_DIRECTIONS.get(text_at(fields, "scroll_direction"), (0, 0))
+            amount = int(_number(fields, "scroll_amount", 1))
             wheel = (right * amount, up * amount)
             return ComputerAction(kind="scroll", path=point, wheel=wheel, keys=modifiers)
         case "type":
-            return ComputerAction(kind="type", text=text_at(arguments, "text"))
+            return ComputerAction(kind="type", text=text_at(fields, "text"))
         case "key":
-            return ComputerAction(
-                kind="press", keys=_chord(arguments), times=int(_number(arguments, "repeat", 1))
-            )
+            return ComputerAction(kind="press", keys=_chord(fields), times=int(_number(fields, "repeat", 1)))
         case "hold_key":
-            return ComputerAction(
-                kind="hold", keys=_chord(arguments), seconds=_number(arguments, "duration", 1)
-            )
+            return ComputerAction(kind="hold", keys=_chord(fields), seconds=_number(fields, "duration", 1))
         case "wait":
-            return ComputerAction(kind="wait", seconds=_number(arguments, "duration", 1))
+            return ComputerAction(kind="wait", seconds=_number(fields, "duration", 1))
         case "left_mouse_down":
             return ComputerAction(kind="button_down", path=point)
         case "left_mouse_up":
@@ -157,24 +151,24 @@ def _parse_action(name: str, arguments: JsonValue) -> ComputerAction:
         case "screenshot":
             return ComputerAction(kind="screenshot")
         case "zoom":
-            return ComputerAction(kind="zoom", path=_points(arguments, "region", count=2))
+            return ComputerAction(kind="zoom", path=_points(fields, "region", count=2))
         case other:
             return ComputerAction(kind="unknown", text=other)
 
 
-def _chord(arguments: JsonValue) -> tuple[str, ...]:
+def _chord(fields: JsonValue) -> tuple[str, ...]:
     """The keys of a chord such as `ctrl+s`; a plus alone or at the end is a key."""
-    text = text_at(arguments, "text")
+    text = text_at(fields, "text")
     if text.endswith("+"):
         return (*(part for part in text[:-1].split("+") if part), "+")
     return tuple(text.split("+"))
 
 
-def _points(arguments: JsonValue, field: str, count: int = 1) -> tuple[Point, ...]:
-    numbers = [int(item) for item in list_at(arguments, field) if isinstance(item, int | float)]
+def _points(fields: JsonValue, field: str, count: int = 1) -> tuple[Point, ...]:
+    numbers = [int(item) for item in list_at(fields, field) if isinstance(item, int | float)]
     return tuple(zip(numbers[::2], numbers[1::2], strict=True)) if len(numbers) == 2 * count else ()
 
 
-def _number(arguments: JsonValue, field: str, default: float) -> float:
-    value = value_at(arguments, field)
+def _number(fields: JsonValue, field: str, default: float) -> float:
+    value = value_at(fields, field)
     return float(value) if isinstance(value, int | float) else default

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from taskloom.model_clients.errors import ModelClientError
 
 _DROPPED = frozenset({"title", "default", "discriminator", "examples", "required", "additionalProperties"})
-_DESCRIPTIVE = frozenset({"title", "description"})
+_WORDS = frozenset({"title", "description"})
 _NAMED_PARTS = frozenset({"properties", "$defs", "definitions"})
 _LISTED_PARTS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
 _UNSUPPORTED = frozenset({"prefixItems", "patternProperties"})
@@ -27,14 +27,10 @@ def wordless_schema(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
     def change(part: JsonValue) -> JsonValue:
         return wordless_schema(part) if isinstance(part, dict) else part
 
-    return {
-        name: _change_schemas(name, value, change)
-        for name, value in schema.items()
-        if name not in _DESCRIPTIVE
-    }
+    return {name: _change(name, value, change) for name, value in schema.items() if name not in _WORDS}
 
 
-def _change_schemas(name: str, value: JsonValue, change: Callable[[JsonValue], JsonValue]) -> JsonValue:
+def _change(name: str, value: JsonValue, change: Callable[[JsonValue], JsonValue]) -> JsonValue:
     """The value of a key in a schema, with `change` applied to the schemas in it."""
     if name in _NAMED_PARTS and isinstance(value, dict):
         return {key: change(part) for key, part in value.items()}
@@ -71,7 +67,7 @@ def _strict_object(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
         if name in (*_LIMITS, *_SIZES):
             limits.append(f"{name} {value}")
         elif name not in _DROPPED:
-            strict["anyOf" if name == "oneOf" else name] = _change_schemas(name, value, _strict_part)
+            strict["anyOf" if name == "oneOf" else name] = _change(name, value, _strict_part)
     if isinstance(strict.get("properties"), dict):
         strict["required"] = list(strict["properties"])  # type: ignore[arg-type]
         strict["additionalProperties"] = False

@@ -210,10 +210,10 @@ def read_json(who: str, content: bytes) -> JsonValue:
     return body
 
 
-def with_response_details(
+def complete_reply(
     reply: ModelReply, headers: Mapping[str, str], started: float, request_id: str
 ) -> ModelReply:
-    """The reply with the details of its HTTP response: request id, latency and limits."""
+    """The reply with the request id, latency and limits of its HTTP response."""
     return reply.model_copy(
         update={
             "provider_request_id": request_id or reply.provider_request_id,
