@@ -48,7 +48,7 @@ async def explore_applications(
     async with begin(settings_of(settings, settings_file), "explore_applications", quiet=quiet) as work:
         run = work.run
         with timed(run, EXPLORATION):
-            explored = await together(steps.explore(work.run.run_id, name) for name in run.applications)
+            explored = await together(steps.explore(run.run_id, name) for name in run.applications)
         run.progress.end(EXPLORATION)
         summary = await summarise(run, [name for item in explored for name in item.unchanged])
         await publish_artifacts(summary)
@@ -118,11 +118,11 @@ async def grow_pool(work: Work) -> tuple[str, ...]:
     unexplored = set(run.applications)
 
     async def explore_and_verify(name: str) -> tuple[str, ...]:
-        explored = await steps.explore(work.run.run_id, name)
+        explored = await steps.explore(run.run_id, name)
         unexplored.discard(name)
         if not unexplored:
             await work.growth.all_explored()
-        return await steps.verify(work.run.run_id, name, as_opaque(explored))
+        return await steps.verify(run.run_id, name, as_opaque(explored))
 
     with timed(run, "exploration and verification"):
         grown = await together(explore_and_verify(name) for name in run.applications)

@@ -81,7 +81,7 @@ async def export_test_set(
             while tasks := _not_replayed(work, chosen, tried):
                 for start in range(0, len(tasks), BATCH):
                     batch = tasks[start : start + BATCH]
-                    rejected += await steps.replay(work.run.run_id, start // BATCH, as_opaque(batch))
+                    rejected += await steps.replay(run.run_id, start // BATCH, as_opaque(batch))
                 tried.update(task.task_id for task in tasks)
                 await run.recorder.flush()
         run.progress.end(REPLAY)

@@ -121,10 +121,10 @@ def emit_gate_failure(summary: RunSummary) -> None:
     emit_event("taskloom.gate-failed", resource, payload={"message": summary.not_published})
 
 
-async def publish_table(description: str, key: str, rows: Sequence[Record]) -> None:
-    """Put a table into Prefect's UI."""
+async def publish_table(description: str, rows: Sequence[Record]) -> None:
+    """Put the table of an evaluation into Prefect's UI."""
     table = [row.model_dump(mode="json") for row in rows]
-    await _create_artifact(create_table_artifact(key=key, table=table, description=description))
+    await _create_artifact(create_table_artifact(key="evaluation", table=table, description=description))
 
 
 async def _create_artifact(creation: object) -> None:

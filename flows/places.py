@@ -44,9 +44,7 @@ def load_places(*, data: Path | None = None, warehouse: str | None = None) -> Pl
         CommandError: the file cannot be read, or the data is still in the folder of an earlier taskloom.
     """
     file = settings_file()
-    stored: Mapping[str, object] = {}
-    if file is not None:
-        stored = read_settings_file(file)
+    stored: Mapping[str, object] = read_settings_file(file) if file is not None else {}
     places = Places(
         data or Path(os.environ.get("TASKLOOM_DATA") or str(stored.get("data") or DEFAULT_DATA)),
         warehouse or os.environ.get("TASKLOOM_WAREHOUSE") or str(stored.get("warehouse") or ""),

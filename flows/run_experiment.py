@@ -1,4 +1,4 @@
-"""Agents measured on tasks of the warehouse: an experiment, from its file to its figures (section 4)."""
+"""Measures agents on tasks of the warehouse: an experiment, from its file to its figures (section 4)."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ async def run_experiment(
             report = await asyncio.to_thread(write_report, run.warehouse, final, fixed.left_out)
         report = report.model_copy(update={"run_id": run.run_id})
         if FlowRunContext.get() is not None:
-            await publish_table(f"{record.name}, run {run.run_id}", "evaluation", report.standings)
+            await publish_table(f"{record.name}, run {run.run_id}", report.standings)
         return report
 
 

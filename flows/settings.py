@@ -179,7 +179,7 @@ class Settings(BaseSettings):
     trajectories: TrajectorySettings = TrajectorySettings()
     """How subtasks are performed."""
     verification: VerificationSettings = VerificationSettings()
-    """How trajectories and evaluation functions prove each other."""
+    """How trajectories and evaluation functions are verified against each other."""
     intents: IntentSettings = IntentSettings()
     """How goals are found."""
     composition: CompositionRequest = CompositionRequest(count=1200)
@@ -298,7 +298,7 @@ def describe_problems(error: ValidationError) -> str:
         if problem["type"] == "extra_forbidden":
             known = _known_names(problem["loc"][:-1])
             near = get_close_matches(str(problem["loc"][-1]), known, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            hint = f"; did you mean {near[0]!r}?" if near else "."
             lines.append(f"  {place}: there is no such setting{hint} Known here: {', '.join(known)}")
         elif problem["type"] == "missing":
             lines.append(f"  {place}: this setting is required")

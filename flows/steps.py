@@ -170,7 +170,7 @@ async def evaluate(
     planned: Sequence[tuple[PlannedAttempt, Task]],
     hashes: Mapping[str, str],
 ) -> None:
-    """Have an agent make the attempts that are planned, as many at a time as there are environments."""
+    """Let an agent make the planned attempts, as many at a time as there are environments."""
     work = work_of(run_id)
     await work.making.subtasks(node.subtask_id for _, task in planned for node in task.graph.nodes)
     async with agent_model(work.run, order):

@@ -74,7 +74,7 @@ class FunnelRow(Record):
 
 
 class RunSummary(Record):
-    """The end of a run."""
+    """The summary of a run."""
 
     run_id: str
     """The run."""
@@ -151,7 +151,7 @@ class RunSummary(Record):
         lines += [f"  {name:<{width}}  {value:>6.1f} s" for name, value in self.stage_seconds.items()]
         if self.examination_seconds:
             lines.append(
-                f"  {'of it examining functions':<{width}}  {self.examination_seconds:>6.1f} s, side by side"
+                f"  {'of which examinations':<{width}}  {self.examination_seconds:>6.1f} s, concurrently"
             )
         lines.append(
             f"  {self.model_calls} model calls made, {self.ledger_replies} replies from the ledger,"

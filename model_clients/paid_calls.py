@@ -50,7 +50,7 @@ class Call:
 
 @dataclass(slots=True)
 class _Lease:
-    """The right of this process to make a call."""
+    """The exclusive right of this process to make a call."""
 
     ledger: Ledger
     key: str

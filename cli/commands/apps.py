@@ -108,9 +108,7 @@ def check(
     settings = load_settings(data=data, catalog=catalog)
     known = load_applications(settings.catalog)
     if name not in known:
-        raise CommandError(
-            f"there is no application named {name!r}; known: {', '.join(sorted(known))}.", ExitCode.BAD_INPUT
-        )
+        raise CommandError(f"there is no application named {name!r}; known: {', '.join(sorted(known))}.")
     started = time.monotonic()
     try:
         observation, reset_seconds, unseen, cached_files, fallback = asyncio.run(

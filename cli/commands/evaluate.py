@@ -1,4 +1,4 @@
-"""`taskloom evaluate`: agents attempt tasks and are scored by the graph (section 4.1)."""
+"""`taskloom evaluate`: lets agents attempt tasks and scores them by the graph (section 4.1)."""
 
 from __future__ import annotations
 

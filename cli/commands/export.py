@@ -277,8 +277,9 @@ def _describe_shortfall(shortfall: Shortfall) -> str:
 def _print_leakage(report: LeakageReport) -> None:
     typer.echo(f"sets: {', '.join(f'{name} {size}' for name, size in report.sizes.items())}")
     if report.asked and sum(report.sizes.values()):
-        given = ", ".join(f"{name} {share:.1%}" for name, share in report.given.items())
-        typer.echo(f"shares given: {given}")
+        typer.echo(
+            f"shares given: {', '.join(f'{name} {share:.1%}' for name, share in report.given.items())}"
+        )
     for reason, count in report.left_out_reasons.items():
         typer.echo(f"left out {count}: {reason}")
     for sentence in report.advice:

@@ -1,4 +1,4 @@
-"""`taskloom graph`: measure and draw a task graph."""
+"""`taskloom graph`: measures and draws a task graph."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def install(
     platforms = {name: lookup.platform(name) for name in lookup.platforms_in(settings.platform)}
     chosen = _choose_applications(only, catalogue(settings))
     if browser_only and only:
-        raise CommandError("--browser-only and --only exclude each other.", ExitCode.BAD_INPUT)
+        raise CommandError("--browser-only and --only exclude each other.")
 
     missing_tools = _install_tools()
     prepared, failures = list[str](), dict[str, EnvironmentFailureError]()
@@ -105,8 +105,7 @@ def _choose_applications(only: str, known: Mapping[str, Application]) -> list[Ap
     unknown = sorted(set(names) - set(known))
     if unknown:
         raise CommandError(
-            f"there is no application named {unknown[0]!r}; known: {', '.join(sorted(known))}.",
-            ExitCode.BAD_INPUT,
+            f"there is no application named {unknown[0]!r}; known: {', '.join(sorted(known))}."
         )
     return [known[name] for name in names] or list(known.values())
 
@@ -122,7 +121,7 @@ def _install_tools() -> dict[str, str]:
     missing = install_optional_tools(CommandRunner())
     for reason in dict.fromkeys(missing.values()):
         uses = dict.fromkeys(OPTIONAL_TOOLS[name] for name, why in missing.items() if why == reason)
-        _say(f"going on without what {', '.join(uses)}: {reason}")
+        _say(f"continuing without what {', '.join(uses)}: {reason}")
     return missing
 
 

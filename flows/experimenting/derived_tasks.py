@@ -25,7 +25,7 @@ from taskloom.taskgraph.records.task import Lack, Question, Task, TaskStatus
 
 _FEWEST_ROWS = 2
 _STATUS: TaskStatus = "composed"
-"""Derived tasks belong to their experiment; no other selection or export takes them."""
+"""Derived tasks belong to their experiment; no other selection or export includes them."""
 
 
 async def with_derived_tasks(run: Run, experiment: ExperimentFile, fixed: FixedExperiment) -> FixedExperiment:

@@ -254,7 +254,7 @@ def _refuse_other_data(stored: Experiment, hashes: Mapping[str, str], data: Sequ
         alternative = (
             "name a dataset version under tasks.version"
             if changed[0] in data
-            else f"go on with taskloom {stored.software_version}, which made it"
+            else f"continue with taskloom {stored.software_version}, which made it"
         )
         raise CommandError(
             f"the {' and '.join(changed)} of the experiment {stored.name!r} have changed since its first"

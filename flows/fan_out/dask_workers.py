@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.flows.errors import CommandError
-from taskloom.flows.fan_out.home import RunAddress, RunServer, picklable
+from taskloom.flows.fan_out.run_server import RunAddress, RunServer, picklable
 from taskloom.flows.settings import FanOutSettings, Settings
 from taskloom.flows.wiring import (
     Job,

@@ -28,7 +28,7 @@ class PlannedNight(Record):
     explored: dict[str, str]
     """Applications that it would explore, with the reason."""
     left: dict[str, str] = Field(default_factory=dict)
-    """Applications that it would leave as they are, with the reason."""
+    """Applications that it would leave unchanged, with the reason."""
     verified: int = 0
     """Verified subtasks that the dataset has."""
     rechecked: int = 0
@@ -141,7 +141,7 @@ class Plan(Record):
     missing: dict[str, str]
     """Applications left out, with the reason."""
     environments: int
-    """Environments side by side."""
+    """Concurrent environments."""
     subtasks: int
     """Subtasks expected."""
     tasks: int

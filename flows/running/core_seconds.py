@@ -61,7 +61,7 @@ class CoreSeconds:
 
     def __enter__(self) -> CoreSeconds:
         """Start counting; earlier use does not count."""
-        self._last = descendants_of(os.getpid(), _processes(os.getpid(), (), ()), {})
+        self._last = descendants_of(os.getpid(), _processes((), ()), {})
         self._thread.start()
         return self
 
@@ -77,7 +77,7 @@ class CoreSeconds:
             if self._readings % _UNRELATED_EVERY == 0:
                 self._unrelated.clear()
             known = {number for number, _ in self._last}
-            machine = _processes(os.getpid(), known, self._unrelated)
+            machine = _processes(known, self._unrelated)
             now = descendants_of(os.getpid(), machine, self._last)
             self._unrelated.update(number for number, _ in machine.keys() - now.keys())
             self._spent = _sum(self._spent, spent_between(self._last, now))
@@ -165,9 +165,9 @@ def _sum(*parts: Mapping[str, float]) -> dict[str, float]:
     return dict(total)
 
 
-def _processes(root: int, known: Collection[int], unrelated: Collection[int]) -> Processes:
-    """The processes of the machine except `unrelated` ones, with the purposes of the descendants of `root`
-    and of `known` processes; none without `/proc`."""
+def _processes(known: Collection[int], unrelated: Collection[int]) -> Processes:
+    """The processes of the machine except `unrelated` ones, with the purposes of the descendants of this
+    process and of `known` ones; none without `/proc`."""
     rows: dict[int, list[bytes]] = {}
     children: defaultdict[int, list[int]] = defaultdict(list)
     with suppress(OSError):
@@ -176,7 +176,10 @@ def _processes(root: int, known: Collection[int], unrelated: Collection[int]) ->
                 with suppress(OSError):
                     rows[number] = fields = _read(number, "stat").rpartition(b")")[2].split()
                     children[int(fields[1])].append(number)
-    purposes, pending = {root: ""}, [*children[root], *(number for number in known if number in rows)]
+    purposes, pending = (
+        {os.getpid(): ""},
+        [*children[os.getpid()], *(number for number in known if number in rows)],
+    )
     while pending:
         number = pending.pop()
         if number not in purposes:

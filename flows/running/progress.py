@@ -105,7 +105,7 @@ class Progress:
         return self.stages.setdefault(name, StageProgress(name))
 
     def say(self, text: str) -> None:
-        """Show a line that stays."""
+        """Print a permanent line."""
         if self._live is not None:
             self._live.console.print(text, highlight=False)
         elif not self.quiet:

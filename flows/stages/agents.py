@@ -46,7 +46,7 @@ MODEL = "model"
 
 
 def known_agents() -> tuple[str, ...]:
-    """Names of all agents that taskloom brings."""
+    """Names of all agents that taskloom provides."""
     return (MODEL, *AGENTS.names())
 
 
@@ -61,7 +61,7 @@ def asks_a_model(name: str) -> bool:
 
 
 def is_person(name: str) -> bool:
-    """Whether a person decides."""
+    """Whether the agent is a person."""
     return name in AGENTS and bool(getattr(AGENTS.load(name), "PERSON", False))
 
 

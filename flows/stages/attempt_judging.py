@@ -146,7 +146,7 @@ class AttemptJudge:
 
 
 def judge_recording(judge: AttemptJudge, trajectory: Trajectory) -> Judgement:
-    """The judgement of a recorded attempt."""
+    """Judge a recorded attempt."""
     if trajectory.termination != "invalid_start" and (
         trajectory.steps or trajectory.termination not in INVALID
     ):

@@ -45,7 +45,7 @@ class DriftCheck:
     """Results of this run, by subtask."""
 
     async def recheck(self) -> None:
-        """Perform a share of the subtasks again, and all of an application where one fails."""
+        """Perform a share of the subtasks again, and all those of an application if one fails."""
         run = self.run
         share = run.settings.nights.recheck_share
         self.known = await asyncio.to_thread(load_verified, run.warehouse, run.applications)

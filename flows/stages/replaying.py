@@ -32,7 +32,7 @@ _COVERED = (
     " task_subtasks AS s JOIN rejections AS x ON x.item_id = s.subtask_id AND x.reason = 'no_longer_replays'"
     " WHERE s.task_id = r.task_id AND x.run_id > r.run_id)"
 )
-"""Components that were performed with success, and of which no subtask was retired by a later run."""
+"""Components that were performed successfully, without a subtask that a later run retired."""
 _REPLAYED_TASKS = "SELECT task_id FROM replays WHERE task_id IN (SELECT unnest(?::VARCHAR[]))"
 _ACTIONS_TO_OPEN = 8
 """Actions that take as long as opening an application."""

@@ -146,7 +146,7 @@ class Ledger:
         await self.writer.run(write)
 
     async def lease(self, key: str, seconds: float) -> bool:
-        """Take or renew the right to make a call; False if another running process has it.
+        """Take or renew the lease of a call; False if another running process has it.
 
         The lease of a dead process is taken over at once or, if it was on another machine, when it expires. A
         lease need not survive a power failure, because the process that holds it does not either.

@@ -63,7 +63,7 @@ def messages_body(settings: ModelSettings, request: ModelRequest, mode: Mode) ->
 
 
 def messages_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
-    """The reply in a body of the Messages protocol; a `ConnectionLostError` if it is none."""
+    """The reply in a body of the Messages protocol; a `ConnectionLostError` if it holds none."""
     if not isinstance(value_at(body, "content"), list):
         who = f"{settings.provider} {settings.model}"
         raise ConnectionLostError(f"{who} answered something that is not a message: {json.dumps(body)[:200]}")

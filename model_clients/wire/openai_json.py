@@ -94,7 +94,7 @@ def responses_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
 
 
 def chat_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
-    """The reply in a body of the Chat Completions protocol; a `ModelClientError` if it is none."""
+    """The reply in a body of the Chat Completions protocol; a `ModelClientError` if it holds none."""
     message = value_at(body, "choices", 0, "message")
     if not isinstance(message, dict):
         raise _no_reply_error(settings, body)
@@ -167,7 +167,7 @@ def either_reply(settings: ModelSettings, body: dict[str, JsonValue]) -> ModelRe
 
 
 def json_instruction(request: ModelRequest) -> str:
-    """Tells a model without structured output how to answer."""
+    """The instruction to answer in JSON, for a model without structured output."""
     return (
         "Answer with one JSON value that follows this JSON schema, and nothing before or after it:\n"
         + json.dumps(request.reply_schema)

@@ -16,7 +16,7 @@ import pytest
 from taskloom.flows.errors import CommandError
 from taskloom.flows.fan_out import dask_workers
 from taskloom.flows.fan_out.dask_workers import DaskWorkers, check_runner
-from taskloom.flows.fan_out.home import RunAddress, RunServer, RunUnreachableError, picklable
+from taskloom.flows.fan_out.run_server import RunAddress, RunServer, RunUnreachableError, picklable
 from taskloom.flows.settings import FanOutSettings, load_settings
 from taskloom.model_clients.errors import BudgetExhaustedError, ModelClientError
 from taskloom.prompts.inputs import IntentExtractorInput
