@@ -60,7 +60,7 @@ def pypi_facts(package: str) -> PackageFacts:
     """
     with tempfile.TemporaryDirectory(prefix="taskloom-package-") as folder:
         pip = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "--disable-pip-version-check"]
-        _call([*pip, "--wheel-dir", folder, package], f"PyPI has no usable package {package!r}")
+        _execute([*pip, "--wheel-dir", folder, package], f"PyPI has no usable package {package!r}")
         wheel = next(Path(folder).glob("*.whl"))
         shutil.unpack_archive(str(wheel), folder, "zip")
         info = next(Path(folder).glob("*.dist-info"))
@@ -100,7 +100,7 @@ def npm_facts(package: str) -> PackageFacts:
             ExitCode.MISSING_REQUIREMENT,
         )
     with tempfile.TemporaryDirectory(prefix="taskloom-package-") as folder:
-        _call(
+        _execute(
             [npm, "pack", package, "--pack-destination", folder, "--silent"],
             f"npm has no package {package!r}",
         )
@@ -282,7 +282,7 @@ def _sentence(text: str) -> str:
     return stripped if stripped.endswith(".") else f"{stripped}."
 
 
-def _call(arguments: list[str], problem: str) -> None:
+def _execute(arguments: list[str], problem: str) -> None:
     try:
         result = subprocess.run(
             arguments,

@@ -16,7 +16,7 @@ from taskloom.flows.stages.growing import EXPLORATION, VERIFICATION
 from taskloom.flows.stages.making import BATCH, VALIDATION
 from taskloom.flows.stages.replaying import REPLAY
 from taskloom.flows.steps import as_opaque
-from taskloom.flows.summary import RunSummary, pairs_measured, summarise
+from taskloom.flows.summary import RunSummary, pair_measurements, summarise
 from taskloom.resources.errors import ExitCode
 from taskloom.taskgraph.records.task import Intent, Task
 
@@ -72,7 +72,7 @@ async def verify_subtasks(
                 measured = await steps.measure_pairs(work.run.run_id, as_opaque(verified))
         summary = await summarise(work.run, verified)
         if work.run.settings.replay.pairs:
-            pairs = await pairs_measured(work.run, measured)
+            pairs = await pair_measurements(work.run, measured)
             summary = summary.model_copy(update={"pairs": pairs})
         await publish_artifacts(summary)
     return summary

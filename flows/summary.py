@@ -26,7 +26,7 @@ _MOST_CLASHES = 10
 """Maximum number of orders that the summary names."""
 
 
-class PairsMeasured(Record):
+class PairMeasurements(Record):
     """Results of performing pairs of subtasks in both orders."""
 
     observations: int
@@ -54,10 +54,10 @@ class PairsMeasured(Record):
         return [*lines, "all of them: taskloom sql orders"]
 
 
-async def pairs_measured(run: Run, observations: int) -> PairsMeasured:
+async def pair_measurements(run: Run, observations: int) -> PairMeasurements:
     """What is known about orders of two subtasks, after `run` made this number of observations."""
     never = await asyncio.to_thread(lambda: sorted(clashes(run.warehouse.read(OrderFact))))
-    return PairsMeasured(
+    return PairMeasurements(
         observations=observations, clashes=tuple(f"{second} after {first}" for first, second in never)
     )
 
@@ -118,7 +118,7 @@ class RunSummary(Record):
     not_published: str = ""
     """Why no dataset version was published, if the judge is not good enough, the critic's scores are too low,
     or a gate failed."""
-    pairs: PairsMeasured | None = None
+    pairs: PairMeasurements | None = None
     """Results of measuring pairs of subtasks; None if not requested."""
     own_judge: str = ""
     """The model that both writes and judges instructions; empty if they are two models, or rules."""

@@ -21,7 +21,7 @@ from taskloom.flows.pool import known_categories
 from taskloom.flows.running.clock import timestamp
 from taskloom.flows.running.core_seconds import CoreSeconds
 from taskloom.flows.running.environment_pool import EnvironmentPool
-from taskloom.flows.running.interruptions import termination_in_order
+from taskloom.flows.running.interruptions import orderly_termination
 from taskloom.flows.running.progress import Progress
 from taskloom.flows.running.recording import Recorder, begin_or_resume
 from taskloom.flows.settings import Settings
@@ -196,7 +196,7 @@ async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> Asy
                 )
                 status, message = "completed", ""
                 try:
-                    with termination_in_order(), run.progress:
+                    with orderly_termination(), run.progress:
                         await run.recorder.record(*world_records(run.applications), replace=True)
                         yield run
                 except BaseException as error:

@@ -247,19 +247,19 @@ class CallLimiter:
         self._admitted_at: deque[float] = deque(maxlen=10_000)
         self._timer: asyncio.TimerHandle | None = None
         self._stopped = False
-        circuit.changed.append(self._pump)
+        circuit.changed.append(self._admit_waiting)
 
     def stop(self) -> None:
         """Admit no more calls; calls in flight continue."""
         self._stopped = True
-        self._pump()
+        self._admit_waiting()
 
     async def admit(self, tokens: float, priority: Priority) -> Admission:
         """Wait until a request of about `tokens` tokens may be sent; a `RunStoppedError` if none will be, as
         the run is ending or the provider has answered nothing for a long time."""
         waiter = _Waiter(priority, next(self._numbers), tokens, asyncio.get_running_loop().create_future())
         heapq.heappush(self._waiters, waiter)
-        self._pump()
+        self._admit_waiting()
         try:
             await waiter.admitted
         except asyncio.CancelledError:
@@ -268,7 +268,7 @@ class CallLimiter:
             raise
         return Admission(self, tokens)
 
-    def _pump(self) -> None:
+    def _admit_waiting(self) -> None:
         """Admit calls from the head of the queue while they fit; otherwise set a timer for when the head will
         fit."""
         if self._timer is not None:
@@ -305,7 +305,7 @@ class CallLimiter:
                 pause, self.requests.wait_seconds(1, now), self._tokens.wait_seconds(waiter.tokens, now)
             )
             if wait > 0:
-                self._timer = asyncio.get_running_loop().call_later(wait, self._pump)
+                self._timer = asyncio.get_running_loop().call_later(wait, self._admit_waiting)
                 return
             heapq.heappop(self._waiters)
             self.requests.take(1, now)
@@ -322,7 +322,7 @@ class CallLimiter:
         self._tokens.correct(unused_tokens)
         self._learn(report, now)
         self._circuit.succeeded()
-        self._pump()
+        self._admit_waiting()
 
     def _failed(self, tokens: float, error: ModelClientError) -> None:
         now = asyncio.get_running_loop().time()
@@ -340,12 +340,12 @@ class CallLimiter:
             self._circuit.failed(str(error), now)
         else:
             self._circuit.succeeded()
-        self._pump()
+        self._admit_waiting()
 
     def _withdrawn(self) -> None:
         self.in_flight -= 1
         self._circuit.withdrawn()
-        self._pump()
+        self._admit_waiting()
 
     def _learn(self, report: RateReport | None, now: float) -> None:
         if report is not None:

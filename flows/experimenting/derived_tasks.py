@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from taskloom.flows.experimenting.fixing import FixedExperiment
 from taskloom.flows.running.together import together
-from taskloom.flows.stages.agent_evaluation import AttemptPlace
+from taskloom.flows.stages.agent_evaluation import AttemptRunner
 from taskloom.flows.wiring import Run
 from taskloom.omnieval.experiments import AgentEntry, ExperimentFile, attempts_for, digest, order_for
 from taskloom.resources.applications import Application
@@ -90,8 +90,8 @@ async def _without_a_file(
     entry = AgentEntry(agent="recorded", settings={"fault": "insists"})
     order = order_for(experiment, f"{fixed.record.experiment_id}:proof", entry, [candidate])
     planned = next(iter(attempts_for(experiment, order.experiment_id, entry, [candidate])))
-    place = AttemptPlace(run, order, SideEffectAccount(fixed.verified))
-    record = (await place.attempt(planned, candidate)).record
+    runner = AttemptRunner(run, order, SideEffectAccount(fixed.verified))
+    record = (await runner.attempt(planned, candidate)).record
     if record.end == "invalid" or len(record.completed) == len(task.graph.nodes):
         return None
     readers = {

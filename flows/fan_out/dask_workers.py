@@ -140,7 +140,7 @@ async def dask_workers(settings: Settings, server: RunServer) -> AsyncIterator[D
                 " and workers (`dask scheduler`, `dask worker ADDRESS`), or leave out fan_out.scheduler",
                 ExitCode.NEGATIVE_ANSWER,
             ) from error
-        address = await resources.enter_async_context(server.answering(fan_out.host))
+        address = await resources.enter_async_context(server.serve(fan_out.host))
         try:
             yield DaskWorkers(client, server, address, fan_out.losses)
         finally:

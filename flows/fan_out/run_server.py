@@ -195,7 +195,7 @@ class RunServer:
         return self.edition
 
     @asynccontextmanager
-    async def answering(self, host: str) -> AsyncIterator[RunAddress]:
+    async def serve(self, host: str) -> AsyncIterator[RunAddress]:
         """Answer at `host`, on a free port, until the block ends.
 
         Raises:

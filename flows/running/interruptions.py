@@ -41,7 +41,7 @@ def interruptible(kept: str) -> Iterator[None]:
 
     token = _on_termination.set(end)
     try:
-        with termination_in_order():
+        with orderly_termination():
             yield
     except BaseException as error:
         if _is_termination(error) or (asked_to_end and isinstance(error, KeyboardInterrupt)):
@@ -54,7 +54,7 @@ def interruptible(kept: str) -> Iterator[None]:
 
 
 @contextmanager
-def termination_in_order() -> Iterator[None]:
+def orderly_termination() -> Iterator[None]:
     """Make SIGTERM end the tasks of a command in order, even if Prefect has since installed its handler,
     which raises wherever the program happens to be; flows that Prefect's runner starts keep that handler."""
     handler = _on_termination.get()

@@ -68,7 +68,7 @@ def quiet_libraries() -> None:
 
 _LONGEST_START_SECONDS = 180
 _STOP_SECONDS = 5.0
-_LAST_WORDS_SECONDS = 3.0
+_ENDING_SECONDS = 3.0
 _LOST_CONNECTION_SECONDS = 60.0
 _LONGEST_ANSWER_SECONDS = 30.0
 
@@ -110,11 +110,11 @@ def prefect_server() -> Iterator[None]:
     except TaskloomError:
         raise
     except Exception as error:
-        longest = _LOST_CONNECTION_SECONDS if _is_lost_connection(error) else _LAST_WORDS_SECONDS
+        longest = _LOST_CONNECTION_SECONDS if _is_lost_connection(error) else _ENDING_SECONDS
         if not _has_ended(process, longest):
             raise
         message = (
-            f"Prefect's server ended with code {process.returncode}; {_error_log()} has its last words. Start"
+            f"Prefect's server ended with code {process.returncode}; {_error_log()} has its last output. Start"
             " again."
         )
         raise CommandError(message, ExitCode.NEGATIVE_ANSWER) from error

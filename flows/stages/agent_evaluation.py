@@ -69,13 +69,13 @@ async def evaluate_tasks(
         CommandError: there is no such agent.
         RunStoppedError: no model call can succeed, for example because the budget is used up.
     """
-    local = AttemptPlace(run, order, SideEffectAccount(verified))
+    runner = AttemptRunner(run, order, SideEffectAccount(verified))
     one_at_a_time = asyncio.Semaphore(1) if is_person(order.entry.agent) else nullcontext()
 
     async def make_attempt(attempt: PlannedAttempt, task: Task) -> None:
         async with one_at_a_time:
             if run.workers is None:
-                made = await local.attempt(attempt, task)
+                made = await runner.attempt(attempt, task)
             else:
                 extra = None if is_own_code(order.entry.agent) else extra_work(task, run, verified)
                 extra_ids = () if extra is None else (extra.trajectory.subtask_id,)
@@ -100,7 +100,7 @@ async def _attempt_job(
     """One attempt by a new agent, in any process that has its module; it may perform the subtasks `extra`,
     which the task does not request."""
     verified = await subtasks([*(node.subtask_id for node in task.graph.nodes), *extra])
-    return await AttemptPlace(place, order, SideEffectAccount(verified)).attempt(planned, task)
+    return await AttemptRunner(place, order, SideEffectAccount(verified)).attempt(planned, task)
 
 
 async def attempt_task(
@@ -131,13 +131,13 @@ async def attempt_task(
         seed=place.settings.seed,
         number=0,
     )
-    attempts = AttemptPlace(place, order, SideEffectAccount(verified), agent, on_completed)
-    return await attempts.attempt(planned, task)
+    runner = AttemptRunner(place, order, SideEffectAccount(verified), agent, on_completed)
+    return await runner.attempt(planned, task)
 
 
 @dataclass(slots=True)
-class AttemptPlace:
-    """The attempts of one agent in one process."""
+class AttemptRunner:
+    """Makes the attempts of one agent in one process."""
 
     place: Workplace
     order: AgentOrder

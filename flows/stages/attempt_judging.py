@@ -253,7 +253,7 @@ def step_records(
                 agent_run_id=record.agent_run_id,
                 step=number,
                 reply=entry.decision.reply if entry else "",
-                point=_pointed_at(step.action, step.target_rectangle) if step else None,
+                point=_pointer_position(step.action, step.target_rectangle) if step else None,
                 problem=step.problem if step else "",
                 unusable=entry.unusable if entry else False,
                 states=dict(judgement.states.get(number, {})),
@@ -291,7 +291,7 @@ def scores_of(record: AgentRun, task: Task, functions_hash: str) -> tuple[AgentS
     )
 
 
-def _pointed_at(action: object, rectangle: tuple[int, int, int, int] | None) -> tuple[int, int] | None:
+def _pointer_position(action: object, rectangle: tuple[int, int, int, int] | None) -> tuple[int, int] | None:
     """Where a step pointed: at the point of its action, or at the middle of its control."""
     point = getattr(action, "point", None)
     if point is not None:

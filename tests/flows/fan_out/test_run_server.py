@@ -56,7 +56,7 @@ def home(outcome: object = None) -> RunServer:
 async def test_errors_come_back_as_what_they_are(tmp_path: Path) -> None:
     answering = home(BudgetExhaustedError("the budget 1usd of the run is used up"))
     question = IntentExtractorInput(scenarios=(), subtasks=(), wanted=1)
-    async with answering.answering("127.0.0.1") as address:
+    async with answering.serve("127.0.0.1") as address:
         with pytest.raises(BudgetExhaustedError, match="used up"):
             await address.ask(question, stage="intents", item_id="x")
         with pytest.raises(CommandError, match="is not verified"):
@@ -71,7 +71,7 @@ async def test_a_stranger_gets_no_answer_and_nothing_of_his_is_unpickled() -> No
         def __reduce__(self) -> Any:
             return exec, ("raise SystemExit('unpickled')",)
 
-    async with answering.answering("127.0.0.1") as address:
+    async with answering.serve("127.0.0.1") as address:
         stranger = RunAddress(address.host, address.port, b"another secret")
         with pytest.raises(RunUnreachableError, match="does not answer"):
             await stranger.settings()
@@ -88,7 +88,7 @@ async def test_a_stranger_gets_no_answer_and_nothing_of_his_is_unpickled() -> No
 
 
 async def test_a_run_that_has_ended_is_said_to_be_unreachable() -> None:
-    async with home().answering("127.0.0.1") as address:
+    async with home().serve("127.0.0.1") as address:
         pass
     with pytest.raises(RunUnreachableError, match=r"fan_out\.host") as raised:
         await address.settings()
@@ -97,7 +97,7 @@ async def test_a_run_that_has_ended_is_said_to_be_unreachable() -> None:
 
 async def test_an_address_of_another_machine_is_refused() -> None:
     with pytest.raises(RunUnreachableError, match="one of its own addresses"):
-        async with home().answering("192.0.2.1"):
+        async with home().serve("192.0.2.1"):
             raise AssertionError
 
 
