@@ -61,8 +61,7 @@ def pypi_facts(package: str) -> PackageFacts:
     with tempfile.TemporaryDirectory(prefix="taskloom-package-") as folder:
         pip = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "--disable-pip-version-check"]
         _execute([*pip, "--wheel-dir", folder, package], f"PyPI has no usable package {package!r}")
-        wheel = next(Path(folder).glob("*.whl"))
-        shutil.unpack_archive(str(wheel), folder, "zip")
+        shutil.unpack_archive(str(next(Path(folder).glob("*.whl"))), folder, "zip")
         info = next(Path(folder).glob("*.dist-info"))
         headers = message_from_string((info / "METADATA").read_text("utf-8"))
         entry_points = PathDistribution(info).entry_points.select(group="console_scripts")
@@ -104,8 +103,7 @@ def npm_facts(package: str) -> PackageFacts:
             [npm, "pack", package, "--pack-destination", folder, "--silent"],
             f"npm has no package {package!r}",
         )
-        archive = next(Path(folder).glob("*.tgz"))
-        shutil.unpack_archive(str(archive), folder, "gztar", filter="data")
+        shutil.unpack_archive(str(next(Path(folder).glob("*.tgz"))), folder, "gztar", filter="data")
         root = Path(folder) / "package"
         manifest = json.loads((root / "package.json").read_text("utf-8"))
         pages = sorted((path.parent.relative_to(root) for path in root.rglob("index.html")), key=_page_order)

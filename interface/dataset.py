@@ -113,8 +113,7 @@ class Dataset:
         from taskloom.evaluators_api.checks.declaration import check_facts
         from taskloom.warehouse.exporting.exporting import export
 
-        checks = check_facts()
-        return export(self._warehouse, format_name, Path(folder), selection, options, checks=checks)
+        return export(self._warehouse, format_name, Path(folder), selection, options, checks=check_facts())
 
     def environment(
         self, *tasks: Task | str, settings: Settings | None = None, step_limit: int = 0, patience: int = 20

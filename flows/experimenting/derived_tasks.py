@@ -109,6 +109,5 @@ def _text_fixtures(task: Task, applications: Mapping[str, Application]) -> dict[
         for fixture in applications[name].fixtures:
             if fixture.content:
                 with suppress(UnicodeDecodeError):
-                    content = content_of(fixture.content, applications[name])
-                    texts[fixture.value] = content.decode("utf-8")
+                    texts[fixture.value] = content_of(fixture.content, applications[name]).decode("utf-8")
     return texts

@@ -207,5 +207,4 @@ def _write_folder(
     for name, where in _PARQUET_TABLES.items():
         rows = warehouse.query(f"SELECT * FROM {name} WHERE {where}", [record.experiment_id])  # noqa: S608
         rows.write_parquet(folder / f"{name}.parquet")
-    page = report_page(record, report_tables, charts, report.remarks)
-    write_whole(folder / "report.html", page)
+    write_whole(folder / "report.html", report_page(record, report_tables, charts, report.remarks))

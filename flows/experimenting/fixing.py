@@ -219,8 +219,7 @@ def changed_since(stored: Experiment, hashes: Mapping[str, str]) -> tuple[str, .
     >>> changed_since(stored, {"b": "2", "c": "1", "d": "1"})
     ('b',)
     """
-    known = stored.hashes
-    return tuple(name for name, value in hashes.items() if known.get(name, value) != value)
+    return tuple(name for name, value in hashes.items() if stored.hashes.get(name, value) != value)
 
 
 def _deciding_fields(experiment: ExperimentFile) -> dict[str, JsonValue]:

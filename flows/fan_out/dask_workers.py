@@ -168,7 +168,6 @@ class RemoteWorkplace:
     verified: dict[str, VerifiedSubtask] = field(default_factory=dict)
     resources: AsyncExitStack = field(default_factory=AsyncExitStack)
     running_jobs: int = 0
-    """Jobs in progress."""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held by the job that opens the workplace or updates its applications."""
 

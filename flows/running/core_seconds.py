@@ -76,8 +76,7 @@ class CoreSeconds:
             self._readings += 1
             if self._readings % _UNRELATED_EVERY == 0:
                 self._unrelated.clear()
-            known = {number for number, _ in self._last}
-            machine = _processes(known, self._unrelated)
+            machine = _processes({number for number, _ in self._last}, self._unrelated)
             now = descendants_of(os.getpid(), machine, self._last)
             self._unrelated.update(number for number, _ in machine.keys() - now.keys())
             self._spent = _sum(self._spent, spent_between(self._last, now))

@@ -114,10 +114,9 @@ def prefect_server() -> Iterator[None]:
         if not _has_ended(process, longest):
             raise
         message = (
-            f"Prefect's server ended with code {process.returncode}; {_error_log()} has its last output. Start"
-            " again."
+            f"Prefect's server ended with code {process.returncode}; {_error_log()} has its last output."
         )
-        raise CommandError(message, ExitCode.NEGATIVE_ANSWER) from error
+        raise CommandError(f"{message} Start again.", ExitCode.NEGATIVE_ANSWER) from error
     finally:
         del os.environ["PREFECT_API_URL"]
         assert process.stdin is not None

@@ -129,8 +129,7 @@ class Progress:
 
         table = Table.grid(padding=(0, 2))
         for stage in self.stages.values():
-            mark = "[green]✓[/]" if stage.finished else "[cyan]…[/]"
-            table.add_row(mark, stage.name, stage.describe())
+            table.add_row("[green]✓[/]" if stage.finished else "[cyan]…[/]", stage.name, stage.describe())
         for note in self.notes():
             table.add_row("", "", f"[dim]{note}[/]")
         return table

@@ -105,8 +105,7 @@ class DriftCheck:
         if setup is not None:
             nodes = [*{item.instance_id: item for item, _ in setup.performed}.values(), instance]
             while len(outcomes) < self.run.settings.nights.recheck_attempts and "holds" not in outcomes:
-                replayed = await self._replay(nodes)
-                replay_outcome, message = _verdict(replayed, instance)
+                replay_outcome, message = _verdict(await self._replay(nodes), instance)
                 outcomes.append(replay_outcome)
         outcome = "retired" if set(outcomes) == {"retired"} else "undecided"
         if "holds" in outcomes:

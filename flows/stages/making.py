@@ -247,8 +247,7 @@ class TaskMaking:
         passed = [task for task in judged if task is not None]
         await self._try_judge(passed)
         kept = await criticise(self.run, passed)
-        share = self.run.settings.replay_share
-        drawn = [task for task in kept if draw(task.task_id) < share]
+        drawn = [task for task in kept if draw(task.task_id) < self.run.settings.replay_share]
         replayed = await self.replays.replayed_before(drawn)
         return ValidatedBatch(
             passed=len(kept),

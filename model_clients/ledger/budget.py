@@ -219,8 +219,7 @@ _DATE = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
 def price_table() -> dict[str, dict[str, ModelPrices]]:
     """Our prices, which override those of `genai-prices`, by provider and model name."""
     text = (files("taskloom.model_clients.ledger") / "prices.yaml").read_text(encoding="utf-8")
-    table = TypeAdapter(dict[str, dict[str, ModelPrices]])
-    return table.validate_python(YAML(typ="safe").load(text))
+    return TypeAdapter(dict[str, dict[str, ModelPrices]]).validate_python(YAML(typ="safe").load(text))
 
 
 def prices_of(settings: ModelSettings) -> ModelPrices | None:
