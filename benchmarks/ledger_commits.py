@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.questions import Question
 from taskloom.model_clients.conversation import first_request
-from taskloom.model_clients.ledger.ledger import Ledger, moment
+from taskloom.model_clients.ledger.ledger import Ledger, format_time
 from taskloom.taskgraph.records.model_calls import ModelCall
 
 REPLIES = 2000
@@ -34,7 +34,7 @@ async def record_all(ledger: Ledger, tasks: int) -> float:
                 role=request.role,
                 provider="openai",
                 model="m",
-                finished_at=moment(datetime.now(UTC)),
+                finished_at=format_time(datetime.now(UTC)),
             )
             await ledger.record(call, request, '{"answer": "x"}' * 20)
 

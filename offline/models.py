@@ -139,7 +139,7 @@ class OfflineModels:
         account = self._account
         request = first_request(question, stage=stage, item_id=item_id, attempt=attempt)
         if account.replay:
-            raise account.missing(key, request, f"{PROVIDER}/{MODEL}")
+            raise account.missing_reply(key, request, f"{PROVIDER}/{MODEL}")
         started = perf_counter()
         reply = self._rules.answer(question, attempt)
         text = reply.model_dump_json()

@@ -76,7 +76,7 @@ def test_a_planner_without_a_model_or_a_key_is_refused(
     ("agent", "text", "message"),
     [
         ("pixels", "Do {{ task }}.", "there is no variable 'task'; known: .*instruction"),
-        ("pixels", "Do {{ instruction.", r"no template: line 1"),
+        ("pixels", "Do {{ instruction.", r"not a template: line 1"),
         ("random", "Do it.", "takes no prompt"),
         ("pixels", None, "cannot read the prompt"),
     ],
@@ -114,7 +114,7 @@ def with_prompt(folder: Path, agent: str) -> ExperimentFile:
         ({"capability": "flying"}, "Unknown capability 'flying'"),
         ({"applications": ["paint"]}, "paint"),
         ({"where": "node_count > 100"}, "No task meets the selection"),
-        ({"export": "nowhere:test"}, "is no manifest of an export"),
+        ({"export": "nowhere:test"}, "is not the manifest of an export"),
     ],
 )
 def test_tasks_that_cannot_be_had_are_refused(built_data: Path, tasks: dict[str, Any], message: str) -> None:
