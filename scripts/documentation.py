@@ -21,7 +21,7 @@ from scripts.house_drawing import architecture_page
 from taskloom.cli.main import create_app, exit_codes
 from taskloom.flows.settings import Settings
 from taskloom.omnieval.lookup import AGENTS
-from taskloom.omnieval.replies.formats import AS_IT_IS, GRID_WORDS, ReplyFormat
+from taskloom.omnieval.replies.formats import GRID_WORDS, ORIGINAL_SIZE, ReplyFormat
 from taskloom.resources.record import field_docstrings
 from taskloom.warehouse.field_codecs import sql_type
 from taskloom.warehouse.schema import SCHEMA_VERSION, TABLES
@@ -213,7 +213,7 @@ def agents_page() -> str:
 
 
 def _size(form: ReplyFormat) -> str:
-    if form.sizing == AS_IT_IS:
+    if form.sizing == ORIGINAL_SIZE:
         return "as it is"
     return ", ".join("×".join(map(str, form.sizing.of(screen))) for screen in _SCREENS)
 
