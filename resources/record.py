@@ -61,7 +61,8 @@ def field_docstrings(record: type[BaseModel]) -> dict[str, str]:
     docstrings: dict[str, str] = {}
     for base in reversed(record.__mro__):
         if issubclass(base, BaseModel):
-            docstrings |= _read_docstrings(base.__module__).get(base.__qualname__, {})
+            module, name = base.__module__, base.__qualname__
+            docstrings |= _read_docstrings(module).get(name, {})
     return {name: text for name, text in docstrings.items() if name in record.model_fields}
 
 
