@@ -1,7 +1,7 @@
-"""What durability costs: `python -m benchmarks.ledger_commits`.
+"""The cost of durability: `python -m benchmarks.ledger_commits`.
 
-32 tasks record replies as fast as they can, first by the ledger as it is (every reply on the disk before it
-is used, waiting writes share a transaction), then one transaction per reply with the same synchronisation.
+32 tasks record replies as fast as they can, first with the ledger as it is (every reply is on disk before it
+is used, waiting writes share a transaction), then with one transaction per reply and equal synchronisation.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Writes the generated pages under `docs/`, and the drawing of the house in ARCHITECTURE.md.
+"""Writes the generated pages under `docs/`, and the drawing of the packages in ARCHITECTURE.md.
 
-`python -m scripts.documentation` (`make docs`) writes them; a test compares them with what they would be
-now.
+`python -m scripts.documentation` (`make docs`) writes them; a test checks that they are current.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from scripts.house_drawing import architecture_page
 from taskloom.cli.main import create_app, exit_codes
 from taskloom.flows.settings import Settings
 from taskloom.omnieval.lookup import AGENTS
-from taskloom.omnieval.replies.formats import AS_IT_IS, GRID_WORDS, ReplyFormat
+from taskloom.omnieval.replies.formats import GRID_WORDS, ORIGINAL_SIZE, ReplyFormat
 from taskloom.resources.record import field_docstrings
 from taskloom.warehouse.field_codecs import sql_type
 from taskloom.warehouse.schema import SCHEMA_VERSION, TABLES
@@ -29,8 +28,8 @@ from taskloom.warehouse.views import views
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 _SCREENS = ((1280, 800), (1920, 1080), (2560, 1600))
-_WRITTEN = ", ".join(f"{width}×{height}" for width, height in _SCREENS)
-_TYPE_SHOWN = 60
+_SCREEN_SIZES = ", ".join(f"{width}×{height}" for width, height in _SCREENS)
+_MAXIMUM_TYPE_LENGTH = 60
 
 
 def pages() -> dict[str, str]:
@@ -61,7 +60,7 @@ def command_line_page() -> str:
 
     def describe(command: Any, name: str, parent: Any) -> None:
         inner = typer.Context(command, info_name=name, parent=parent)
-        lines.extend([f"## {inner.command_path}", "", _plain(command.help or ""), ""])
+        lines.extend([f"## {inner.command_path}", "", _strip_markers(command.help or ""), ""])
         rows = [row for parameter in command.get_params(inner) if (row := _row(parameter, inner))]
         if rows:
             lines.extend(["| option | meaning |", "|--|--|", *rows, ""])
@@ -84,7 +83,7 @@ def settings_page() -> str:
         ),
         (
             "variables of the environment (`TASKLOOM_SEED`, `TASKLOOM_REPLAY__ORDERS`), and in options"
-            " (`--set replay.orders=3`); the later win."
+            " (`--set replay.orders=3`); later ones take precedence."
         ),
         "`NAME` stands for a name (`models.roles.actor.model.model`), `[]` for each entry of a list.",
         (
@@ -102,49 +101,48 @@ def settings_page() -> str:
 def _settings_rows(
     model: type[BaseModel], values: BaseModel | None, prefix: str, shown: dict[type[BaseModel], str]
 ) -> list[str]:
-    """A row for each setting of `model`, whose defaults `values` holds; a record that `shown` has is referred
+    """A row for each setting of `model`, with the defaults in `values`; records in `shown` are only referred
     to."""
     rows, meanings = [], field_docstrings(model)
     for name, field in model.model_fields.items():
         default = field.get_default(call_default_factory=True) if values is None else getattr(values, name)
-        place = prefix + name
+        setting = prefix + name
         meaning = _cell(meanings.get(name, "")) + _allowed(field.annotation)
-        below = _record_in(field.annotation)
-        if below is None:
-            rows.append(f"| `{place}` | {_default(default)} | {meaning} |")
+        nested = _record_in(field.annotation)
+        if nested is None:
+            rows.append(f"| `{setting}` | {_default(default)} | {meaning} |")
             continue
-        record, key = below
+        record, suffix = nested
         if record in shown:
-            rows.append(f"| `{place}{key}` | | {meaning} The same settings as `{shown[record]}`. |")
+            rows.append(f"| `{setting}{suffix}` | | {meaning} The same settings as `{shown[record]}`. |")
             continue
-        shown[record] = place + key
-        if key:
-            rows.append(f"| `{place}{key}` | | {meaning} |")
+        shown[record] = setting + suffix
+        if suffix:
+            rows.append(f"| `{setting}{suffix}` | | {meaning} |")
         inner = default if isinstance(default, BaseModel) else None
-        rows.extend(_settings_rows(record, inner, f"{place}{key}.", shown))
+        rows.extend(_settings_rows(record, inner, f"{setting}{suffix}.", shown))
     return rows
 
 
 def _record_in(annotation: object) -> tuple[type[BaseModel], str] | None:
-    """The record that a setting is, or is made of, and how one of several is named behind the setting's
-    name."""
+    """The record of a setting or of its entries, and the suffix of an entry's name."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation, ""
-    found = next((record for part in get_args(annotation) if (record := _record_in(part))), None)
-    if found is None or get_origin(annotation) in (types.UnionType, Union):
-        return found
-    return found[0], (".NAME" if get_origin(annotation) is dict else "[]") + found[1]
+    nested = next((record for part in get_args(annotation) if (record := _record_in(part))), None)
+    if nested is None or get_origin(annotation) in (types.UnionType, Union):
+        return nested
+    return nested[0], (".NAME" if get_origin(annotation) is dict else "[]") + nested[1]
 
 
 def _allowed(annotation: object) -> str:
-    """The values of a setting that has only a few."""
+    """The values of a setting with a fixed choice."""
     if get_origin(annotation) is not Literal:
         return ""
     return f" One of {', '.join(f'`{value}`' if value else 'nothing' for value in get_args(annotation))}."
 
 
 def _default(value: object) -> str:
-    """The default as it would be written in the settings file."""
+    """The default in the notation of the settings file."""
     if value is PydanticUndefined:
         return "required"
     if value is None or value == "" or (isinstance(value, Collection) and not value):
@@ -163,7 +161,7 @@ def _row(parameter: Any, context: Any) -> str:
     return f"| `{_cell(record[0])}` | {_cell(record[1])} |"
 
 
-def _plain(text: str) -> str:
+def _strip_markers(text: str) -> str:
     return "\n".join(line.strip() for line in text.replace("\b\n", "").strip().splitlines())
 
 
@@ -172,39 +170,40 @@ def _cell(text: str) -> str:
 
 
 def agents_page() -> str:
-    """Every agent that taskloom brings, and the formats of those that answer in words."""
+    """Every built-in agent, and the formats of those with a reply format."""
     rows, formats = [], []
     for name in AGENTS.built_in():
         module = AGENTS.load(name)
-        about, _, more = AGENTS.text_of(name).partition("\n\n")
+        summary, _, details = AGENTS.text_of(name).partition("\n\n")
         asks = "yes" if getattr(module, "MODEL", False) else "no"
-        rows.append(f"| `{name}` | {_cell(about)} | {asks} | {_cell(more)} |")
+        rows.append(f"| `{name}` | {_cell(summary)} | {asks} | {_cell(details)} |")
         form = getattr(module, "form", None)
         if isinstance(form, ReplyFormat):
             declared = "declared to the server" if form.declared else "in the prompt"
-            written = " or ".join(form.syntaxes)
-            cells = (f"`{name}`", written, GRID_WORDS[form.grid], _size(form), str(form.pictures), declared)
+            syntaxes = " or ".join(form.syntaxes)
+            cells = (f"`{name}`", syntaxes, GRID_WORDS[form.grid], _size(form), str(form.pictures), declared)
             formats.append(f"| {' | '.join(cells)} |")
     return "\n".join(
         [
-            "# Agents that taskloom brings",
+            "# Built-in agents",
             "",
             "Generated by `make docs`. `taskloom evaluate --agent NAME`, or `agent: NAME` in an experiment;",
-            "how to write your own stands in [agents.md](agents.md).",
+            "[agents.md](agents.md) explains how to write your own.",
             "",
-            "| agent | what it is | asks a model | source and settings |",
+            "| agent | description | asks a model | source and settings |",
             "|--|--|--|--|",
             *rows,
             "",
             "## Formats",
             "",
-            "One table-driven reader (`omnieval/replies`) reads all formats. Prompts say the format in our",
-            "own words. Calls inside of `<think>` are never done. A reply without an action is told back to",
-            "the model and counts as unusable. In tests, a click of every format arrives in six sizes of",
-            "screen, 640×480 to 2560×1600, as near as its grid allows. The computer tools of OpenAI and",
-            "Anthropic point in pixels of the picture, which is sent smaller where the screen is large.",
+            "One table-driven parser (`omnieval/replies`) reads all formats. Prompts describe the format in",
+            "our own words. Calls inside `<think>` are never carried out. A reply without an action is",
+            "reported to the model and counts as unusable. In tests, a click of every format hits its target",
+            "on six sizes of screen, 640×480 to 2560×1600, as precisely as its grid allows. The computer",
+            "tools of OpenAI and Anthropic point in pixels of the picture, which is reduced if the screen is",
+            "large.",
             "",
-            f"| agent | calls as | places | picture sent of {_WRITTEN} | pictures shown | functions |",
+            f"| agent | calls as | coordinates | picture size for {_SCREEN_SIZES} | pictures | functions |",
             "|--|--|--|--|--|--|",
             *formats,
             "",
@@ -213,8 +212,8 @@ def agents_page() -> str:
 
 
 def _size(form: ReplyFormat) -> str:
-    if form.sizing == AS_IT_IS:
-        return "as it is"
+    if form.sizing == ORIGINAL_SIZE:
+        return "unchanged"
     return ", ".join("×".join(map(str, form.sizing.of(screen))) for screen in _SCREENS)
 
 
@@ -224,22 +223,22 @@ def data_model_page() -> str:
         "# Data model",
         "",
         (
-            "This page is written from the schema (`make docs`); a test fails when it is not current. The"
-            f" present schema has number {SCHEMA_VERSION}."
+            "This page is generated from the schema (`make docs`); a test checks that it is current. The"
+            f" present schema version is {SCHEMA_VERSION}."
         ),
         "",
         (
-            "Tables keep records: a record's fields are columns, nested records are structs, repeated ones"
-            " lists, and a mapping is a list of `{name, value}` structs. What stands in every record as"
-            " `provenance` is spread over the columns `run_id`, `provenance_stage`, `provider`, `model`,"
-            " `prompt`, `prompt_hash`, `seed` and `cost_usd`. Evidence refers to texts of files and lists of"
-            " controls by hash (`file_texts`, `control_lists`), and to screenshots by the SHA-256 of the"
-            " picture in the folder `screenshots`. Views unfold what is nested."
+            "Tables store records: a record's fields are columns, nested records are structs, repeated ones"
+            " lists, and a mapping is a list of `{name, value}` structs. The field `provenance` of a record"
+            " is flattened into the columns `run_id`, `provenance_stage`, `provider`, `model`, `prompt`,"
+            " `prompt_hash`, `seed` and `cost_usd`. Evidence refers to texts of files and lists of controls"
+            " by hash (`file_texts`, `control_lists`), and to screenshots by the SHA-256 of the picture in"
+            " the folder `screenshots`. Views unnest nested records."
         ),
         "",
         (
-            "The same is in the warehouse itself: `SELECT * FROM data_model`, or `taskloom sql columns"
-            " --param table=tasks`."
+            "The warehouse itself contains the same information: `SELECT * FROM data_model`, or `taskloom sql"
+            " columns --param table=tasks`."
         ),
         "",
         "## Tables",
@@ -256,7 +255,7 @@ def data_model_page() -> str:
         ]
         lines += ["| column | type | meaning |", "|--|--|--|"]
         lines += [
-            f"| `{column.name}` | {_short(sql_type(column.arrow))} | {_cell(column.comment)} |"
+            f"| `{column.name}` | {_shorten_type(sql_type(column.arrow))} | {_cell(column.comment)} |"
             for column in table.columns
         ]
     lines += ["", "## Views"]
@@ -266,11 +265,11 @@ def data_model_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _short(kind: str) -> str:
-    shown = kind.replace('"', "")
-    if len(shown) > _TYPE_SHOWN:
-        shown = "STRUCT(…)[]" if shown.endswith("[]") else "STRUCT(…)"
-    return f"`{shown}`"
+def _shorten_type(name: str) -> str:
+    name = name.replace('"', "")
+    if len(name) > _MAXIMUM_TYPE_LENGTH:
+        name = "STRUCT(…)[]" if name.endswith("[]") else "STRUCT(…)"
+    return f"`{name}`"
 
 
 def write_pages() -> None:

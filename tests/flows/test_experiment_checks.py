@@ -36,13 +36,16 @@ def checked(data: Path, *assignments: str, **experiment: Any) -> None:
     ("agent", "message"),
     [
         ({"agent": "recorded", "settings": {"fault": "sleeps"}}, "The fault 'sleeps' is unknown"),
-        ({"agent": "pixels", "model": MODEL, "settings": {"coordinates": "miles"}}, "it is thousandths"),
-        ({"agent": "openai_computer", "model": MODEL, "settings": {"safety_checks": "no"}}, "it is refuse"),
+        ({"agent": "pixels", "model": MODEL, "settings": {"coordinates": "miles"}}, "it must be thousandths"),
+        (
+            {"agent": "openai_computer", "model": MODEL, "settings": {"safety_checks": "no"}},
+            "it must be refuse",
+        ),
         ({"agent": "planner_executor", "settings": {"executor": "nobody"}}, "'nobody'"),
-        ({"agent": "planner_executor", "settings": {"executor": "planner_executor"}}, "plans itself"),
+        ({"agent": "planner_executor", "settings": {"executor": "planner_executor"}}, "is a planner itself"),
         (
             {"agent": "planner_executor", "settings": {"executor": "pixels", "coordinates": "miles"}},
-            "it is thousandths",
+            "it must be thousandths",
         ),
         ({"agent": "ui_tars_1"}, r"for the role actor, which no rule plays.*give the agent a `model`"),
         ({"agent": "nobody"}, "neither one of"),
