@@ -1,4 +1,4 @@
-"""The table "To add one thing" of ARCHITECTURE.md is true: each row is tried in a temporary place."""
+"""The table "Extending taskloom" of ARCHITECTURE.md is true: each row is tried in a temporary place."""
 
 from __future__ import annotations
 
