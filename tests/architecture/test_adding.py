@@ -1,4 +1,4 @@
-"""The table "To add one thing" of ARCHITECTURE.md is true: each row is tried in a temporary place."""
+"""The table "Extending taskloom" of ARCHITECTURE.md is true: each row is tried in a temporary place."""
 
 from __future__ import annotations
 
@@ -285,8 +285,8 @@ def test_every_row_is_tried() -> None:
         "an application",
         "a platform",
         "a gesture of agents",
-        "a provider that speaks a known protocol",
-        "a provider with a protocol of its own",
+        "a provider with a supported protocol",
+        "a provider with its own protocol",
         "a check",
         "a format of state",
         "a prompt",

@@ -1,4 +1,4 @@
-"""Rows of the table "To add one thing" about what reads and writes datasets: commands, formats, queries,
+"""Rows of the table "Extending taskloom" about what reads and writes datasets: commands, formats, queries,
 agents, metrics."""
 
 from __future__ import annotations

@@ -73,7 +73,9 @@ def test_commands_shown_in_a_page_exist_with_their_options(page: Path) -> None:
             assert unknown == [], f"taskloom {line}"
 
 
-@pytest.mark.parametrize(("heading", "formats"), [("Out", EXPORTS.built_in()), ("In", IMPORTS.built_in())])
+@pytest.mark.parametrize(
+    ("heading", "formats"), [("Export", EXPORTS.built_in()), ("Import", IMPORTS.built_in())]
+)
 def test_every_format_has_a_row_in_the_page_of_formats(heading: str, formats: list[str]) -> None:
     section = re.split(r"^## ", (DOCS / "formats.md").read_text(), flags=re.MULTILINE)
     (text,) = (part for part in section if part.startswith(f"{heading}\n"))

@@ -1,9 +1,11 @@
-"""The written documentation stays short, and every decision says whether it holds."""
+"""The written documentation stays short, its lines too, and every decision says whether it holds."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+
+import pytest
 
 from scripts.documentation import pages
 
@@ -12,6 +14,8 @@ DOCS = ROOT / "docs"
 DECISIONS = DOCS / "decisions"
 GENERATED_PART = re.compile(r"<!-- [^>]*\bmake docs\b.*?<!-- end of [^>]*-->", re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)\)")
+FENCE = re.compile(r"^ *```.*?^ *```$", re.DOTALL | re.MULTILINE)
+LONGEST_LINE = 110
 
 
 def written_pages() -> list[Path]:
@@ -56,3 +60,24 @@ def test_there_are_at_most_thirty_decisions_each_with_its_status() -> None:
 def test_the_index_lists_every_decision_once() -> None:
     listed = LINK.findall((DECISIONS / "README.md").read_text(encoding="utf-8"))
     assert sorted(name for name in listed if not name.startswith("..")) == [page.name for page in decisions()]
+
+
+def long_lines(text: str) -> list[str]:
+    """Lines of prose that are too long and could be broken: not code, tables, or a single link."""
+    prose = FENCE.sub("", GENERATED_PART.sub("", text))
+    unbreakable = re.compile(r"\||    |!?\[[^\]]*\]\([^)]*\)$")
+    return [line for line in prose.splitlines() if len(line) > LONGEST_LINE and not unbreakable.match(line)]
+
+
+def test_only_lines_that_could_be_broken_count_as_long() -> None:
+    words = "word " * 30
+    kept = f"short\n| {words}|\n```\n{words}\n```\n![{words}](a.png)\n    {words}\n"
+    assert long_lines(kept) == []
+    assert long_lines(f"short\n{words}\n") == [words]
+
+
+@pytest.mark.parametrize(
+    "page", [*written_pages(), ROOT / "CHANGELOG.md"], ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_lines_of_prose_fit_the_line_length(page: Path) -> None:
+    assert long_lines(page.read_text(encoding="utf-8")) == []
