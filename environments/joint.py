@@ -11,9 +11,8 @@ from PIL import Image
 from taskloom.environments.aiming import InputLog, aim
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import ActionInvalidError, EnvironmentBrokenError
-from taskloom.environments.starting_place import TASK_BAR_BUTTON
+from taskloom.environments.starting_place import ENVIRONMENT, TASK_BAR_BUTTON
 from taskloom.environments.task_bar import (
-    OWNER,
     TASK_BAR_HEIGHT,
     TaskBarButton,
     as_controls,
@@ -102,7 +101,7 @@ class JointEnvironment:
         member, label, text = self._targets[target.label]
         if not isinstance(action, ClickInput):
             self._log.step += 1
-            self._log.note(action, target, observation.controls, OWNER)
+            self._log.note(action, target, observation.controls, ENVIRONMENT)
             return await self.observe()
         if member is not front:
             label = await self._switch_to(member, text)
@@ -227,7 +226,7 @@ class JointEnvironment:
 
 
 def _is_button(control: Control) -> bool:
-    return control.application == OWNER and control.control_type == TASK_BAR_BUTTON
+    return control.application == ENVIRONMENT and control.control_type == TASK_BAR_BUTTON
 
 
 def _draw_bar(picture: Screenshot, bar: Sequence[TaskBarButton], screen_size: tuple[int, int]) -> Screenshot:

@@ -112,7 +112,7 @@ def platforms_in(name: str) -> tuple[str, ...]:
 
 
 def create_environment(name: str, values: Mapping[str, object]) -> Environment:
-    """A new environment of one platform or several (`one+other`); settings it lacks are ignored in `values`.
+    """A new environment of one platform or several (`one+other`); uses the `values` that are its settings.
 
     Raises:
         UnknownPlatformError: there is no such platform.

@@ -11,8 +11,6 @@ from taskloom.taskgraph.records.interaction import Control, Rectangle
 
 TASK_BAR_HEIGHT = 36
 """Height of the task bar, in pixels."""
-OWNER = ENVIRONMENT
-"""Application name of controls that the environment owns."""
 BAR_COLOUR, BUTTON_COLOUR, ACTIVE_COLOUR, TEXT_COLOUR = "#1f2937", "#374151", "#2563c7", "#f3f4f6"
 """Colours of the bar."""
 BAR_FONT_SIZE = 13
@@ -71,7 +69,7 @@ def as_controls(buttons: Sequence[TaskBarButton], first_label: int) -> list[Cont
             parent_type="ToolBar",
             rectangle=button.rectangle,
             checked=button.active if button.command.startswith("tab:") else None,
-            application=OWNER,
+            application=ENVIRONMENT,
         )
         for index, button in enumerate(buttons)
     ]

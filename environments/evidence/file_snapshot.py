@@ -26,7 +26,7 @@ MOST_FILES = 3000
 _LOG_ENDINGS = ("-wal", "-shm", "-journal")
 """What SQLite appends to the name of a database for the files that accompany it."""
 _LARGEST_READ = 64 * 1024 * 1024
-"""Bytes of a file that are read into memory."""
+"""Most bytes of a file that are read into memory."""
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),

@@ -17,7 +17,8 @@ from taskloom.environments.platforms.simulated.platform import (
     SimulatedSettings,
     simulated_applications,
 )
-from taskloom.environments.task_bar import OWNER, TASK_BAR_HEIGHT
+from taskloom.environments.starting_place import ENVIRONMENT
+from taskloom.environments.task_bar import TASK_BAR_HEIGHT
 from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput, MoveInput, Observation
 
 ENTRIES = {item.name: item for item in simulated_applications()}
@@ -49,7 +50,7 @@ def label(seen: Observation, text: str, control_type: str = "") -> str:
 
 
 def bar(seen: Observation) -> list[tuple[str, bool | None]]:
-    return [(item.text, item.checked) for item in seen.controls if item.application == OWNER]
+    return [(item.text, item.checked) for item in seen.controls if item.application == ENVIRONMENT]
 
 
 def pixels(seen: Observation, *, bar: bool) -> bytes:

@@ -24,7 +24,8 @@ from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.environments.platforms.linux_desktop.files import HOME, MachineFiles
 from taskloom.environments.platforms.linux_desktop.settings import LinuxDesktopSettings
 from taskloom.environments.screen_words import NOTHING_CHANGED, ONLY_THE_PICTURE, describe_change
-from taskloom.environments.task_bar import OWNER, TaskBarButton, as_controls, bar_pixels, lay_out
+from taskloom.environments.starting_place import ENVIRONMENT
+from taskloom.environments.task_bar import TaskBarButton, as_controls, bar_pixels, lay_out
 from taskloom.resources.applications import Application
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.gestures import PointedGesture
@@ -124,7 +125,7 @@ class DesktopEnvironment:
                     return await self._run_command(self._commands[target.label])
                 return await self._look()
             # The target may be gone by now, unless all controls belong to the environment.
-            if aimed.target is not None and any(control.application != OWNER for control in controls):
+            if aimed.target is not None and any(control.application != ENVIRONMENT for control in controls):
                 refuse_stale(aimed, _controls_now(await self._ask("observe", {"picture": False, "quiet": 0})))
             self.log.note(aimed.action, target, controls, self._front)
             self._move_pointer(aimed)

@@ -23,7 +23,7 @@ from taskloom.environments.evidence.file_snapshot import FileSnapshots
 from taskloom.environments.lookup import InstallationResult
 from taskloom.environments.machines.sandbox import Sandbox
 from taskloom.environments.platforms.simulated.applications import APPLICATIONS, SimulatedApplication
-from taskloom.environments.starting_place import START_PAGE, TASK_BAR_BUTTON
+from taskloom.environments.starting_place import ENVIRONMENT, START_PAGE, TASK_BAR_BUTTON
 from taskloom.resources.applications import Application
 from taskloom.resources.noise import NoisePlace
 from taskloom.resources.reading.catalog import expand_application
@@ -254,7 +254,7 @@ class SimulatedEnvironment:
             checked=text == self._titles[self._front]
             if control_type == _BAR and text != START_PAGE
             else None,
-            application="environment" if control_type == _BAR else self._front,
+            application=ENVIRONMENT if control_type == _BAR else self._front,
         )
 
     def _click(self, target: Control) -> None:

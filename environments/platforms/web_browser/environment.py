@@ -26,8 +26,8 @@ from taskloom.environments.platforms.web_browser.pages.tab import Tab, TabAsksEr
 from taskloom.environments.platforms.web_browser.pages.tab_set import TabSet, page_title
 from taskloom.environments.platforms.web_browser.servers.hosting import Hosting
 from taskloom.environments.platforms.web_browser.settings import PAGE_SIZE, SCREEN_SIZE, WebBrowserSettings
-from taskloom.environments.starting_place import START_PAGE
-from taskloom.environments.task_bar import OWNER, lay_out
+from taskloom.environments.starting_place import ENVIRONMENT, START_PAGE
+from taskloom.environments.task_bar import lay_out
 from taskloom.resources.applications import Application
 from taskloom.taskgraph.records.evidence import Evidence
 from taskloom.taskgraph.records.interaction import (
@@ -134,7 +134,7 @@ class WebEnvironment:
             with contextlib.suppress(TabAsksError):
                 if aimed.target is not None and not window:
                     refuse_stale(aimed, await controls_now(tab, front, tabs.replacements))
-                self.log.note(action, target, view.controls, OWNER if window else front)
+                self.log.note(action, target, view.controls, ENVIRONMENT if window else front)
                 point = self._point(aimed)
                 field = aimed.target if not window else None
                 is_drop_down = field is not None and field.label in view.drop_downs
@@ -246,7 +246,7 @@ class WebEnvironment:
         finally:
             self._browser = await starting
         context = await self._browser.new_context()
-        tab = await self._attach(await context.new_page(), OWNER, "The environment")
+        tab = await self._attach(await context.new_page(), ENVIRONMENT, "The environment")
         self._own_page = EnvironmentPage(tab, sandbox.home)
         await self._own_page.open()
         return self._browser, self._own_page
@@ -262,7 +262,7 @@ class WebEnvironment:
         for _ in range(_MOST_LOOKS):
             await tabs.wait_for_popups()
             if own_page.window is not None and await own_page.take_answer() is None:
-                return await self._look_at(tabs, own_page.tab, OWNER, own_page.window.title)
+                return await self._look_at(tabs, own_page.tab, ENVIRONMENT, own_page.window.title)
             tab = tabs.front
             if tab.dialog is not None:
                 await own_page.ask(tab, tab.dialog, self._background)
@@ -289,7 +289,7 @@ class WebEnvironment:
         commands = _COMMANDS if tabs.front_is_extra else _COMMANDS[:-1]
         buttons = lay_out(await tabs.titles(), tabs.front_position, SCREEN_SIZE, commands)
         self._view = view = await look_at(tab, owner, buttons, tabs.replacements, tabs.own_page.tab)
-        if owner != OWNER:
+        if owner != ENVIRONMENT:
             self._background = view.page_picture
         return Observation(
             screenshot=view.screenshot,

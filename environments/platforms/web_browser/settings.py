@@ -11,7 +11,7 @@ from taskloom.resources.record import Record
 SCREEN_SIZE = (1280, 800)
 """Width and height of the screen, task bar included, in pixels."""
 PAGE_SIZE = (SCREEN_SIZE[0], SCREEN_SIZE[1] - TASK_BAR_HEIGHT)
-"""What the task bar leaves of the screen for the page."""
+"""Width and height of the page: the screen without the task bar, in pixels."""
 
 
 class WebBrowserSettings(Record):
