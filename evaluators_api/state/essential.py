@@ -96,9 +96,9 @@ def _divide_one(
 
 
 def _consistent(divisions: Sequence[Division]) -> Iterator[Division]:
-    """The divisions without effects as essential that one performance has only as incidental ones at their
-    place, because they are not repeated with the same parameters. Open documents count only if nothing else
-    lasts: a saved document may be closed afterwards."""
+    """The divisions, with what is only incidental at its place in one performance incidental in all, because
+    the same parameters do not bring it about again. Open documents count only if nothing else lasts: a saved
+    document may be closed afterwards."""
     incidental: set[_Key] = set()
     for division in divisions:
         incidental |= {item.key for item in division.incidental} - {item.key for item in division.essential}
