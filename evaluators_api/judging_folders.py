@@ -52,13 +52,10 @@ def judge_home(sheet: JudgingSheet, start: Path, home: Path) -> HomeJudgement:
     judgements = []
     with EvaluationSandbox() as sandbox:
         for item in sheet.subtasks:
-            evaluation = sandbox.evaluate(
-                item.source, item.parameters, after, _subtask_start(item, before, after)
-            )
+            subtask_start = _subtask_start(item, before, after)
+            result = sandbox.evaluate(item.source, item.parameters, after, subtask_start)
             judgements.append(
-                SubtaskJudgement(
-                    instance_id=item.instance_id, success=evaluation.passed, message=evaluation.said
-                )
+                SubtaskJudgement(instance_id=item.instance_id, success=result.passed, message=result.said)
             )
     passed = sum(item.success for item in judgements)
     return HomeJudgement(
@@ -77,14 +74,10 @@ def _subtask_start(subtask: JudgedSubtask, before: Evidence, after: Evidence) ->
     files += [file for file in after.files if file.path in subtask.made_before and file.path not in known]
     files += [file for file in after.files if file.path in subtask.as_left]
     files.sort(key=lambda file: file.path)
-    texts = {file.path: file.text for file in files}
-    inputs = {place: texts.get(path) for place, path in subtask.given_from.items()}
+    texts = {file.path: file.text for file in files if file.text is not None}
+    inputs = {place: texts[path] for place, path in subtask.given_from.items() if path in texts}
     clipboard = ClipboardState(text=inputs.pop(CLIPBOARD, None))
-    opened = (
-        FileState(path=path, size=len(text), sha256="", text=text)
-        for path, text in inputs.items()
-        if text is not None
-    )
+    opened = (FileState(path=path, size=len(text), sha256="", text=text) for path, text in inputs.items())
     return before.model_copy(update={"files": (*files, *opened), "clipboard": clipboard})
 
 

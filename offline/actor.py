@@ -1,5 +1,4 @@
-"""Actor by rule: follows a worked example of the subtask that it recognises, on the controls that it is
-shown.
+"""Actor by rule: follows a worked example of the subtask it recognises, on the controls it is shown.
 
 It says what it sees and why it acts, and recognises its former steps by these thoughts.
 """

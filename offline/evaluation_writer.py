@@ -21,7 +21,7 @@ _MOST_SCREEN_CONDITIONS = 14
 _FILE_AREAS = ("file", "directory")
 _WHOLE_TEXT_CHECKS = ("check_file_text", "check_file_data", "check_text_extended")
 """Checks of the whole content of a file, or of all that was added to it."""
-_COMPARING_CHECKS = ("check_record_added", "check_record_gone", "check_text_extended", "check_part_exists")
+_COMPARISONS = ("check_record_added", "check_record_gone", "check_text_extended", "check_part_exists")
 """Checks that the state at the start cannot meet."""
 
 
@@ -105,10 +105,7 @@ def _is_implied(condition: Condition, implied: Collection[tuple[object, object]]
 def _change_conditions(terms: Sequence[Terms], known: Sequence[Condition]) -> Iterator[Condition]:
     """Conditions that files are new or changed, where no other condition shows that something was done."""
     compared = {
-        value
-        for item in known
-        if item.call.check in _COMPARING_CHECKS
-        for _, value in item.call.arguments[:1]
+        value for item in known if item.call.check in _COMPARISONS for _, value in item.call.arguments[:1]
     }
     for path in _changed_paths(terms):
         if path not in compared:

@@ -80,11 +80,9 @@ class InstructionWriter:
         """The final subtasks, in one sentence without a full stop, with those whose product they take out of
         the clipboard or another slot."""
         producers = {link.producer for link in self.links}
-        final = self.subtasks.keys() - producers
-        final |= {
-            link.producer for link in self.links if link.consumer in final and link.kind not in _BY_VALUE
-        }
-        texts = [self.request(number) for number in self.subtasks if number in final]
+        ends = self.subtasks.keys() - producers
+        ends |= {link.producer for link in self.links if link.consumer in ends and link.kind not in _BY_VALUE}
+        texts = [self.request(number) for number in self.subtasks if number in ends]
         words = "; ".join(texts) if len(texts) > 2 else ", and ".join(texts)
         return (words[:1].upper() + words[1:]).removesuffix(".")
 

@@ -156,11 +156,9 @@ class Check:
                 continue
             value, allowed = bound[parameter.name], str(parameter.annotation)
             if not any(_ARGUMENT_TYPES[name](value) for name in allowed.split(" | ")):
-                type_name = "None" if value is None else type(value).__name__
-                type_name += " with other things than text in it" if type_name in ("list", "dict") else ""
-                raise CheckMisusedError(
-                    f"{self.name} takes {allowed} as {parameter.name!r}, not {type_name}."
-                )
+                actual = "None" if value is None else type(value).__name__
+                actual += " with other things than text in it" if actual in ("list", "dict") else ""
+                raise CheckMisusedError(f"{self.name} takes {allowed} as {parameter.name!r}, not {actual}.")
             if _argument_length(value) > LONGEST_ARGUMENT:
                 raise CheckMisusedError(
                     f"{self.name} takes at most {LONGEST_ARGUMENT} characters as {parameter.name!r}."

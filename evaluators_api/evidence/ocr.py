@@ -49,13 +49,11 @@ class ScreenReader:
             lock = self._locks.setdefault(screenshot.sha256, Lock())
         with lock:
             if screenshot.sha256 not in self._readings:
-                stored = self._stored_reading(screenshot.sha256)
-                self._readings[screenshot.sha256] = (
-                    self._read_picture(screenshot) if stored is None else stored
-                )
+                known = self._stored_reading(screenshot.sha256)
+                self._readings[screenshot.sha256] = self._read_png(screenshot) if known is None else known
             return self._readings[screenshot.sha256]
 
-    def _read_picture(self, screenshot: Screenshot) -> tuple[str, ...]:
+    def _read_png(self, screenshot: Screenshot) -> tuple[str, ...]:
         png = screenshot.png or self._pictures(screenshot.sha256)
         if not png:
             raise CheckUnavailableError(

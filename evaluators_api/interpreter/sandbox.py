@@ -289,23 +289,19 @@ class EvaluationSandbox:
 
     def _explain(self, error: MontyError) -> Evaluation:
         settings, text = self.settings, str(error)[:300]
-        timed_out = Evaluation(
+        timeout = Evaluation(
             outcome="timed_out", message=f"it did not stop within {settings.seconds} seconds"
         )
         if isinstance(error, MontyCrashedError):
-            limit_reached = error.timed_out or "limit" in str(error)
-            return (
-                timed_out
-                if limit_reached
-                else Evaluation(outcome="crashed", message="the interpreter died on it")
-            )
+            overdue = error.timed_out or "limit" in str(error)
+            return timeout if overdue else Evaluation(outcome="crashed", message="the interpreter died on it")
         cause = None if isinstance(error, MontySyntaxError) else error.exception()
         if cause is None or isinstance(cause, NotImplementedError):
             return Evaluation(outcome="refused", message=f"this is not in the language: {text}")
         if isinstance(cause, ImportError):
             return Evaluation(outcome="refused", message=f"this cannot be imported: {text}")
         if isinstance(cause, TimeoutError):
-            return timed_out
+            return timeout
         if isinstance(cause, MemoryError):
             message = f"it used more than {settings.memory_bytes >> 20} MB, or printed too much"
             return Evaluation(outcome="out_of_memory", message=message)

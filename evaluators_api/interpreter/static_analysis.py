@@ -34,15 +34,7 @@ _MODULES = frozenset(
     | {"random", "re", "time", "typing"}
 )
 """Modules that generated code may import."""
-_TOP_LEVEL_STATEMENTS = (
-    ast.Import,
-    ast.ImportFrom,
-    ast.FunctionDef,
-    ast.ClassDef,
-    ast.Assign,
-    ast.AnnAssign,
-    ast.Pass,
-)
+_TOP_LEVEL = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign, ast.Pass)
 _UNSUPPORTED: dict[type[ast.AST], str] = {
     ast.AsyncFunctionDef: "checks answer at once: write a plain `def`",
     ast.Await: "checks answer at once: call them without `await`",
@@ -151,7 +143,7 @@ def _problems(
     yield from _generator_problems(original)
     for statement in tree.body:
         is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-        if not is_text and not isinstance(statement, (*_TOP_LEVEL_STATEMENTS, ast.AsyncFunctionDef)):
+        if not is_text and not isinstance(statement, (*_TOP_LEVEL, ast.AsyncFunctionDef)):
             allowed = "only imports, assignments, classes and functions may stand at the top level"
             yield Problem(statement.lineno, allowed)
     for entry in entries:

@@ -113,7 +113,7 @@ def rewritten(path: str, text: str, edits: Sequence[tuple[Node, str | None]]) ->
     name = read(path, text)[0]
     values = [(node.raw, composed(value)) for node, value in edits if value is not None]
     cuts = [(node.extent, "") for node, value in edits if value is None and node.extent is not None]
-    places = _written_values(path, text, values) if len(values) + len(cuts) == len(edits) else None
+    places = _value_edits(path, text, values) if len(values) + len(cuts) == len(edits) else None
     if places is None:
         return None
     edited = spliced(text, *places)
@@ -121,9 +121,7 @@ def rewritten(path: str, text: str, edits: Sequence[tuple[Node, str | None]]) ->
     return edited if not edited or read(path, edited)[0] == name else None
 
 
-def _written_values(
-    path: str, text: str, values: Sequence[tuple[Span, str]]
-) -> list[tuple[Span, str]] | None:
+def _value_edits(path: str, text: str, values: Sequence[tuple[Span, str]]) -> list[tuple[Span, str]] | None:
     """The values as written in their places, such that nothing else changes: all written like their old ones,
     or those of one kind alike, or each in its own way."""
     candidates = []
@@ -145,7 +143,7 @@ def _written_values(
     half = len(values) // 2
     edits = []
     for part in kinds.values() if len(kinds) > 1 else (values[:half], values[half:]):
-        part_edits = _written_values(path, text, part)
+        part_edits = _value_edits(path, text, part)
         if part_edits is None:
             return None
         edits += part_edits

@@ -143,9 +143,9 @@ def can_be_followed(
     changed or removed and a parameter names."""
     tree = tree_at(start, path)
     group = None if tree is None else tree.at(within)
-    return group is not None and _touched(start, end, parameters, noise_between(start, end)).has_followers(
-        group
-    )
+    if group is None:
+        return False
+    return _touched(start, end, parameters, noise_between(start, end)).has_followers(group)
 
 
 def record_folders(found: Iterable[Effect]) -> list[Effect]:
@@ -220,15 +220,8 @@ class _Builder:
 
     def file(self, path: str, old: FileState | None, new: FileState | None) -> Iterator[Effect]:
         name, changes = file_changes(self._start, self._end, path, self._noise)
-        is_changed_database = (
-            name == DATABASE and old is not None and new is not None and old.text != new.text
-        )
-        if (
-            old is None
-            or new is None
-            or not (changes or is_changed_database)
-            or _differ_in_content_type(old, new)
-        ):
+        text_differs = name == DATABASE and old is not None and new is not None and old.text != new.text
+        if old is None or new is None or not (changes or text_differs) or _content_type_differs(old, new):
             whole = Change((), (), _change_kind(old, new), _content_node(old), _content_node(new))
             yield self.effect("file", path, whole, name, content=None if new is None else new.content)
         sources = sources_of_records(self._start, path, changes)
@@ -339,11 +332,11 @@ def shown_controls(controls: tuple[Control, ...]) -> dict[tuple[str, ...], str]:
 
 
 def _same_file(old: FileState | None, new: FileState | None) -> bool:
-    if old is None or new is None or _differ_in_content_type(old, new):
+    if old is None or new is None or _content_type_differs(old, new):
         return False
     is_complete = old.text is not None and not old.truncated and not new.truncated
     return old.text == new.text and (is_complete or old.sha256 == new.sha256)
 
 
-def _differ_in_content_type(old: FileState, new: FileState) -> bool:
+def _content_type_differs(old: FileState, new: FileState) -> bool:
     return old.content != new.content and None not in (old.content, new.content)

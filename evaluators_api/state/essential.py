@@ -96,9 +96,9 @@ def _divide_one(
 
 
 def _consistent(divisions: Sequence[Division]) -> Iterator[Division]:
-    """The divisions without effects as essential that one performance has only as incidental ones at their
-    place, because they are not repeated with the same parameters. Open documents count only if nothing else
-    lasts: a saved document may be closed afterwards."""
+    """The divisions, with what is only incidental at its place in one performance incidental in all, because
+    the same parameters do not bring it about again. Open documents count only if nothing else lasts: a saved
+    document may be closed afterwards."""
     incidental: set[_Key] = set()
     for division in divisions:
         incidental |= {item.key for item in division.incidental} - {item.key for item in division.essential}
@@ -159,11 +159,9 @@ def performances_of(trajectories: Sequence[Trajectory]) -> list[Performance]:
 
 def _own_id_keys(changes: Sequence[Effect]) -> frozenset[_Key]:
     """Keys of fields that hold their record's own id, of records with other values than numbers."""
-    with_texts = {
-        (item.container, *item.address[:-1]) for item in changes if not (item.after or "").isdigit()
-    }
+    textual = {(item.container, *item.address[:-1]) for item in changes if not (item.after or "").isdigit()}
     not_own_ids = {item.key for item in changes if item.address[-2:-1] != (item.after,)}
-    keys = {item.key for item in changes if (item.container, *item.address[:-1]) in with_texts}
+    keys = {item.key for item in changes if (item.container, *item.address[:-1]) in textual}
     return frozenset(keys - not_own_ids)
 
 
@@ -229,11 +227,7 @@ def is_unsure(trajectories: Sequence[Trajectory]) -> bool:
     if parameter_sets(trajectories) < len(trajectories):
         return False
     each = [
-        [
-            item
-            for item in division.essential
-            if item.area == "file" and _is_unexplained_value(item, division.essential)
-        ]
+        [item for item in division.essential if _is_unexplained_value(item, division.essential)]
         for division in divided(trajectories)
     ]
     known = [{(item.key, item.after_template) for item in found} for found in each]
@@ -246,10 +240,10 @@ def is_unsure(trajectories: Sequence[Trajectory]) -> bool:
 
 
 def _is_unexplained_value(effect: Effect, among: Sequence[Effect]) -> bool:
-    """Whether an effect left a text that no other effect, source or reference explains."""
+    """Whether an effect left a text in a file that no other effect, source or reference explains."""
     is_group = any(effect.place in item.around for item in among)
     is_explained = bool(effect.source or effect.refers_template) or effect.after in (None, "")
-    return bool(effect.format) and not is_group and not is_explained
+    return effect.area == "file" and bool(effect.format) and not is_group and not is_explained
 
 
 def _texts(evidence: Evidence) -> list[str]:

@@ -49,10 +49,8 @@ class Node:
         """The node at `address` below this one, or None."""
         node: Node | None = self
         for name in address:
-            children = node.children if node is not None else ()
-            node = next((child for child in children if child.name == name), None) or _list_item(
-                children, name
-            )
+            parts = node.children if node is not None else ()
+            node = next((child for child in parts if child.name == name), None) or _list_item(parts, name)
         return node
 
     def parts(self, address: tuple[str, ...]) -> tuple[Node, ...]:
@@ -197,12 +195,12 @@ def table_rows(
     row_names = [
         ", ".join(cells[key][0] for key in keys) if len(cells) > max(keys) else "" for cells, _, _ in rows
     ]
-    have_names = len(set(row_names)) == len(row_names) and all(row_names)
-    naming: Naming = "record" if have_names else "position"
+    identified = len(set(row_names)) == len(row_names) and all(row_names)
+    naming: Naming = "record" if identified else "position"
+    if not identified:
+        row_names = list(map(str, range(len(rows))))
     nodes = []
-    for name, (cells, raw, extent) in zip(
-        row_names if have_names else map(str, range(len(rows))), rows, strict=True
-    ):
+    for name, (cells, raw, extent) in zip(row_names, rows, strict=True):
         named_cells = zip(columns, cells, strict=False)
         fields = tuple(leaf(column, "field", span, value) for column, (value, span) in named_cells)
         nodes.append(group(name, naming, raw, fields, extent))

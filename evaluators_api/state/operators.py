@@ -123,7 +123,7 @@ def exchanged(start: Evidence, end: Evidence, wanted: Collection[Effect]) -> Ite
         for one, two in _neighbours(leaves):
             first, second = leaves[one], leaves[two]
             apart = first.raw[1] <= second.raw[0] or second.raw[1] <= first.raw[0]
-            if first.value == second.value or not apart or _only_order(tree, one, two):
+            if first.value == second.value or not apart or _only_reorders(tree, one, two):
                 continue
             edited = with_edits(end, path, [(first, second.value), (second, first.value)])
             if edited is not None:
@@ -239,7 +239,7 @@ def _neighbours(leaves: Mapping[_Address, Node]) -> Iterator[tuple[_Address, _Ad
             last[group] = address
 
 
-def _only_order(tree: Node, one: _Address, two: _Address) -> bool:
+def _only_reorders(tree: Node, one: _Address, two: _Address) -> bool:
     """Whether exchanging two values of unnamed records only exchanges the records."""
     first, second = tree.at(one[:-1]), tree.at(two[:-1])
     if one[:-1] == two[:-1] or first is None or second is None or first.naming != "position":

@@ -94,12 +94,8 @@ def belonging(tree: Node, fields: Mapping[str, str]) -> list[Node]:
 
 def refers(record: Node, other: Node) -> bool:
     """Whether a record holds the id of another one."""
-    other_id = identity(other)
-    return (
-        bool(other_id)
-        and identity(record) != other_id
-        and any(item.value == other_id for item in record.children)
-    )
+    name = identity(other)
+    return bool(name) and identity(record) != name and any(item.value == name for item in record.children)
 
 
 def field_of(record: Node, name: str) -> Node | None:

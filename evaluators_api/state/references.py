@@ -205,13 +205,11 @@ def _source_of_records(start: Evidence, container: str, records: Sequence[Node])
     for file in start.files if len(longest_word) >= _SHORTEST else ():
         if file.path == container or longest_word not in (file.text or "") or file.truncated:
             continue
-        candidate = fields_in(read(file.path, file.text or "")[1])
-        names = {name for fields in candidate for name in fields}
-        if len(candidate) != len(found) or not all(names <= fields.keys() for fields in (*candidate, *found)):
+        source = fields_in(read(file.path, file.text or "")[1])
+        names = {name for fields in source for name in fields}
+        if len(source) != len(found) or not all(names <= fields.keys() for fields in (*source, *found)):
             continue
-        if Counter(row_of(item, names) for item in candidate) == Counter(
-            row_of(item, names) for item in found
-        ):
+        if Counter(row_of(item, names) for item in source) == Counter(row_of(item, names) for item in found):
             return file.path
     return ""
 

@@ -92,11 +92,7 @@ def without_shifts(old: Node, new: Node, changes: Sequence[Change]) -> tuple[Cha
         old_rows, new_rows = before.parts((ROWS,)), table.parts((ROWS,))
         is_cut = _row_count(before) > len(old_rows) or _row_count(table) > len(new_rows)
         common = {row.name for row in old_rows} & {row.name for row in new_rows}
-        tails = (
-            (_names_after_common(old_rows, common) | _names_after_common(new_rows, common))
-            if is_cut and common
-            else set()
-        )
+        tails = (_tail(old_rows, common) | _tail(new_rows, common)) if is_cut and common else set()
         place = (table.name, ROWS)
         found = [
             item
@@ -116,9 +112,8 @@ def _without_pushed_out(changes: Sequence[Change], before: Node, table: Node) ->
     number of rows does not account for."""
     rows = [item for item in changes if item.address[:2] == (table.name, ROWS) and len(item.address) == 3]
     lost = {int(item.address[2]): item for item in rows if item.kind == "removed"}
-    surplus = (
-        sum(item.kind == "added" for item in rows) - len(lost) - (_row_count(table) - _row_count(before))
-    )
+    growth = _row_count(table) - _row_count(before)
+    surplus = sum(item.kind == "added" for item in rows) - len(lost) - growth
     oldest = range(len(before.parts((ROWS,))) - 1, -1, -1)
     pushed = [lost[index] for index in takewhile(lost.__contains__, oldest)][: max(0, -surplus)]
     return [item for item in changes if item not in pushed]
@@ -129,7 +124,7 @@ def _row_count(table: Node) -> int:
     return len(table.parts((ROWS,))) if count is None or count.value is None else int(count.value)
 
 
-def _names_after_common(rows: Sequence[Node], common: set[str]) -> set[tuple[str, ...]]:
+def _tail(rows: Sequence[Node], common: set[str]) -> set[tuple[str, ...]]:
     names = [row.name for row in rows]
     last = max(index for index, name in enumerate(names) if name in common)
     return {(name,) for name in names[last + 1 :]}
