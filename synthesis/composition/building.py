@@ -45,8 +45,10 @@ class TaskBuilder:
         edges = []
         for producer, consumer, resource in self.pool.links(members):
             predecessors[position[consumer]] |= 1 << position[producer]
-            maker, reader = (self.pool.instances[number].node.instance_id for number in (producer, consumer))
-            edges.append(Dependency(producer=maker, consumer=reader, resource=resource))
+            producer_id, consumer_id = (
+                self.pool.instances[number].node.instance_id for number in (producer, consumer)
+            )
+            edges.append(Dependency(producer=producer_id, consumer=consumer_id, resource=resource))
         ordered = [numbers[index] for index in topological_order(predecessors)]
         return TaskGraph(
             nodes=tuple(self.pool.instances[number].node for number in ordered), edges=tuple(edges)
@@ -156,15 +158,15 @@ def permuted_orders(task: Task, number: int = 3) -> list[tuple[str, ...]]:
         pool = min(task.successful_order_count, 40)
         candidates = table.sampled(pool, random.Random(f"permutations 0 {task.task_id}"))
         while candidates and len(drawn) < number:
-            best = max(
+            farthest = max(
                 candidates, key=lambda order: (min(_inversions(order, other) for other in drawn), order)
             )
-            candidates.remove(best)
-            if best not in drawn:
-                drawn.append(best)
+            candidates.remove(farthest)
+            if farthest not in drawn:
+                drawn.append(farthest)
     return [tuple(graph.nodes[index].instance_id for index in order) for order in drawn]
 
 
 def _inversions(first: Sequence[int], second: Sequence[int]) -> int:
-    places = map(second.index, first)
-    return sum(earlier > later for earlier, later in combinations(places, 2))
+    positions = map(second.index, first)
+    return sum(earlier > later for earlier, later in combinations(positions, 2))

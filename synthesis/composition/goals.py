@@ -52,12 +52,12 @@ def _closed_sets(
     pool: CompiledPool, ends: tuple[int, ...], preferred: int, limits: CompositionRequest
 ) -> Iterator[int]:
     """Closed sets of the `ends` and what they need, smallest first; also with producers of fixtures."""
-    pending, seen = [mask_of(ends)], set[int]()
-    while pending and len(seen) < _MOST_EXAMINED:
+    pending, examined = [mask_of(ends)], set[int]()
+    while pending and len(examined) < _MOST_EXAMINED:
         members = pending.pop(0)
-        if members in seen or members.bit_count() > limits.maximum_size or _has_clash(pool, members):
+        if members in examined or members.bit_count() > limits.maximum_size or _has_clash(pool, members):
             continue
-        seen.add(members)
+        examined.add(members)
         needs = [need for number in bits(members) for need in pool.instances[number].needs]
         unmet = [need for need in needs if not need.fixture and not need.producers & members]
         if not unmet and members.bit_count() >= limits.minimum_size:
@@ -78,17 +78,17 @@ def _explain_failure(pool: CompiledPool, ends: list[int], limits: CompositionReq
         for need in instance.needs:
             if need.fixture or need.producers:
                 continue
-            reading = (
+            finding = (
                 f"`{instance.node.subtask_id}` reads the {need.resource.category} '{need.resource.value}'"
             )
             if producers := _describe_producers(pool, instance, need):
                 return (
-                    f"{reading} that {producers} makes, but nobody asks for both: a new product is not"
+                    f"{finding} that {producers} makes, but nobody asks for both: a new product is not"
                     " deleted, renamed or put where it is of no use. Propose a subtask that reads it and"
                     " leaves it in place."
                 )
             return (
-                f"{reading}, which no verified subtask makes: propose a subtask that makes it, or a parameter"
+                f"{finding}, which no verified subtask makes: propose a subtask that makes it, or a parameter"
                 " set with a value that some subtask makes."
             )
     if tried:

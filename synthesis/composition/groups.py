@@ -98,20 +98,20 @@ class Groups:
         are added only if `repeats` allows. The second value is the number of members, from the start, that
         form the path with its producers. A small pool is one group.
         """
-        everything = (1 << len(self._pool.instances)) - 1 & ~self.excluded
+        available = (1 << len(self._pool.instances)) - 1 & ~self.excluded
         low, high = self._ranges.within(_DEPTH, level_in(cell, "depth"))
         fewest = max(self._minimum_size, low + self._ranges.within(_WIDTH, level_in(cell, "width"))[0] - 1)
         size = min(max(_GROUP_SIZE, fewest + _SPARE), MAXIMUM_SUBTASKS)
         if len(self._pool.instances) <= max(size, SMALL_POOL):
-            return list(bits(everything)), 0
+            return list(bits(available)), 0
         most_categories = self._ranges.within(_CATEGORIES, level_in(cell, "application_categories"))[1]
         if part:
-            group = _Group(self._pool, everything, self._by_category, most_categories, size, repeats=repeats)
-            return self._fill(group, list(bits(part & everything)), cell)
+            group = _Group(self._pool, available, self._by_category, most_categories, size, repeats=repeats)
+            return self._fill(group, list(bits(part & available)), cell)
         length = self._generator.randint(max(1, low), max(1, low, min(high, low + 1)))
-        allowed = everything
+        allowed = available
         if most_categories == 1:
-            by_category = [everything & mask for mask in self._by_category]
+            by_category = [available & mask for mask in self._by_category]
             deep = [mask for mask in by_category if self._paths.exist(mask, length)]
             allowed = self._generator.choice(deep or by_category)
         # Wide sets make sense if their branches meet at a place for several things.

@@ -149,15 +149,15 @@ def _find_bottleneck(pool: CompiledPool, cell: Cell) -> tuple[str, str]:
 
 
 def _longest_path(pool: CompiledPool) -> list[int]:
-    generator, paths, best = random.Random(0), Paths(pool), list[int]()
+    generator, paths, longest = random.Random(0), Paths(pool), list[int]()
     everything = (1 << len(pool.instances)) - 1
     for length in range(1, _LONGEST_PATH + 1):
         drawn = (paths.draw(everything, length, generator) for _ in range(_PATHS_DRAWN))
         found = next(filter(None, drawn), None)
         if found is None:
             break
-        best = found
-    return best
+        longest = found
+    return longest
 
 
 def scarce_category(pool: CompiledPool) -> str:

@@ -85,12 +85,12 @@ class Supply:
             return stored.pop()
         store = self._stores[cell]
         candidates = range(min(self._candidate_limit, len(store)))
-        best = (
+        cheapest = (
             min(candidates, key=lambda index: self._taken_sets.cost(store[index]))
             if candidates.stop > 1
             else 0
         )
-        store[best], store[-1] = store[-1], store[best]
+        store[cheapest], store[-1] = store[-1], store[cheapest]
         members = store.pop()
         if self._candidate_limit > 1 and self._defers and self._taken_sets.exceeds_single_root_share(members):
             self._deferred[members] = cell
@@ -150,9 +150,9 @@ class Supply:
 
     def survey(self) -> set[Cell]:
         """All cells reached so far or by one group for every other cell."""
-        everything = all_cells(self._request)
-        for cell in sorted(everything - self.reached):
-            self._enumerate(cell, everything, repeats=True)
+        possible = all_cells(self._request)
+        for cell in sorted(possible - self.reached):
+            self._enumerate(cell, possible, repeats=True)
         return self.reached
 
     def _draw_related_part(self, cell: Cell) -> int:
@@ -206,13 +206,15 @@ def variants(members: int, pool: CompiledPool, generator: random.Random) -> Iter
     """Sets of the same subtasks with the same links and other values that share an occasion; in random
     order."""
     order: list[int] = []
-    left = members
-    while left:
-        ready = next((number for number in bits(left) if not pool.instances[number].sources & left), None)
+    remaining = members
+    while remaining:
+        ready = next(
+            (number for number in bits(remaining) if not pool.instances[number].sources & remaining), None
+        )
         if ready is None:
             return
         order.append(ready)
-        left ^= 1 << ready
+        remaining ^= 1 << ready
     producers_of_each = []
     for number in order:
         found = (pool.producer(need, members) for need in pool.instances[number].needs)
@@ -239,8 +241,8 @@ def variants(members: int, pool: CompiledPool, generator: random.Random) -> Iter
             generator.shuffle(drawn)
             for option in drawn:
                 clashes = excluded | 1 << option | pool.instances[option].clashes
-                left = occasion & pool.occasions[option]
-                yield from grow([*chosen, option], mask | 1 << option, clashes, left)
+                common = occasion & pool.occasions[option]
+                yield from grow([*chosen, option], mask | 1 << option, clashes, common)
 
     everything = (1 << len(pool.instances)) - 1
     yield from grow([], 0, 0, -1)

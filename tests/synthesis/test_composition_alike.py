@@ -71,7 +71,7 @@ def test_some_tasks_are_like_others_before_all_kinds_are_used() -> None:
     assert kinds.total() == 60 and 15 <= len(kinds) < 25 and max(kinds.values()) <= 4
 
 
-def test_tasks_that_were_begun_come_first_and_the_others_go_with_them(pool: Pool) -> None:
+def test_unfinished_tasks_come_first_and_count_when_the_others_are_chosen(pool: Pool) -> None:
     """A pool that has grown since: what of them it still allows, once; others as if these had been chosen."""
     nodes, intents, fixtures = pool
     request = CompositionRequest(count=100, maximum_size=12, maximum_ends=9, maximum_readers=9)

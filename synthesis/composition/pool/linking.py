@@ -63,7 +63,7 @@ class _Linking:
                 self._examples[_without_value(node.inputs[0])].setdefault(node.subtask_id, []).append(node)
         self._categories = categories
         self._generator = generator
-        self._taken = {(node.subtask_id, item) for node in nodes for item in node.inputs}
+        self._bound_products = {(node.subtask_id, item) for node in nodes for item in node.inputs}
         self._latest = nodes
         self._place_ranks: dict[Resource, float] = {}
 
@@ -76,12 +76,12 @@ class _Linking:
             if item.slot is None and item.value and item not in node.inputs
         ]
         self._generator.shuffle(products)
-        for maker, product in products:
+        for producer, product in products:
             for name, examples in self._examples.get(_without_value(product), {}).items():
-                if name != maker.subtask_id and (name, product) not in self._taken:
+                if name != producer.subtask_id and (name, product) not in self._bound_products:
                     instance = self._bind_to(self._subtasks[name], examples, product)
                     if instance is not None:
-                        self._taken.add((name, product))
+                        self._bound_products.add((name, product))
                         found.append(instance)
         self._generator.shuffle(found)
         self._latest = found[:most]

@@ -148,8 +148,8 @@ def _movers_to_one_place(instances: Sequence[Instance]) -> _Pairs:
     movers = defaultdict[Resource, list[Instance]](list)
     for instance in instances:
         node = instance.node
-        taken = {item for item in node.consumed if item.kind is ResourceKind.FILE} - set(node.outputs)
-        for place in set(node.inputs) - taken if taken and node.outputs else ():
+        moved = {item for item in node.consumed if item.kind is ResourceKind.FILE} - set(node.outputs)
+        for place in set(node.inputs) - moved if moved and node.outputs else ():
             movers[place].append(instance)
     for group in movers.values():
         for first, second in combinations(group, 2):
