@@ -206,7 +206,7 @@ class TaskMaking:
             sense=sense,
             provenance=self.run.provenance(COMPOSITION),
             known={*left_out, *(str(row[0]) for row in earlier)},
-            begun=graphs,
+            unfinished=graphs,
             seed=run.settings.seed,
         )
 
@@ -225,7 +225,7 @@ class TaskMaking:
             name: item.subtask
             for name, item in pool.items()
             if name in examples and item.tells_how(examples[name])
-            if sense.goes_with_others(item.subtask)
+            if sense.accepts_other_inputs(item.subtask)
         }
         most = request.links // len(worlds_of(self.run.applications))
         linked_instances = linked(

@@ -1,4 +1,4 @@
-"""From a closed set of instances to a task record."""
+"""Builds the task record of a closed set of instances."""
 
 import random
 from collections.abc import Callable, Sequence, Set
@@ -32,7 +32,7 @@ class TaskBuilder:
     pool: CompiledPool
     capabilities: Sequence[Capability]
     scenario_of: Callable[[Sequence[str], Sequence[str]], str] | None
-    """Names the scenario of all application categories and those of the ends."""
+    """Names the scenario for all application categories and those of the ends."""
     seed: int
     provenance: Provenance
 
@@ -45,15 +45,17 @@ class TaskBuilder:
         edges = []
         for producer, consumer, resource in self.pool.links(members):
             predecessors[position[consumer]] |= 1 << position[producer]
-            maker, reader = (self.pool.instances[number].node.instance_id for number in (producer, consumer))
-            edges.append(Dependency(producer=maker, consumer=reader, resource=resource))
+            producer_id, consumer_id = (
+                self.pool.instances[number].node.instance_id for number in (producer, consumer)
+            )
+            edges.append(Dependency(producer=producer_id, consumer=consumer_id, resource=resource))
         ordered = [numbers[index] for index in topological_order(predecessors)]
         return TaskGraph(
             nodes=tuple(self.pool.instances[number].node for number in ordered), edges=tuple(edges)
         )
 
     def orders(self, graph: TaskGraph) -> Orders:
-        """The orders of `graph` that its task lists; they are kept, so asking again costs little.
+        """The orders of `graph` that its task lists, cached.
 
         Raises:
             GraphTooLargeError: there are too many to count.
@@ -61,8 +63,7 @@ class TaskBuilder:
         return orders_of(graph, seed=self.seed)
 
     def task_of(self, graph: TaskGraph, intent: Intent | None, *, twin_of: str = "") -> Task:
-        """The task record of `graph`, which has a successful order, with everything that can be computed
-        about it."""
+        """The task record of `graph`, which must have a successful order, with all its measures."""
         orders = self.orders(graph)
         complexity = complexity_of(graph)
         names = [node.instance_id for node in graph.nodes]
@@ -83,7 +84,7 @@ class TaskBuilder:
             order_count=orders.count,
             successful_order_count=orders.successful_count,
             successful_orders=tuple(
-                tuple(names[index] for index in order) for order in _with_an_easy_one(graph, orders)
+                tuple(names[index] for index in order) for order in _listed_orders(graph, orders)
             ),
             interferences=tuple(threat.record(graph) for threat in orders.threats),
             maximum_coherency=maximum_coherency_of(graph) or 0,
@@ -97,8 +98,8 @@ def identity(graph: TaskGraph) -> str:
     return task_id(canonical_key([node.instance_id for node in graph.nodes], graph.pairs))
 
 
-def _with_an_easy_one(graph: TaskGraph, orders: Orders) -> tuple[tuple[int, ...], ...]:
-    """The orders to list; where only some were drawn, the last is the easiest to follow that was found."""
+def _listed_orders(graph: TaskGraph, orders: Orders) -> tuple[tuple[int, ...], ...]:
+    """The orders to list; if only some were drawn, the last is replaced by the easiest to follow."""
     drawn = orders.successful
     if len(drawn) < 2 or len(drawn) == orders.successful_count:
         return drawn
@@ -107,8 +108,7 @@ def _with_an_easy_one(graph: TaskGraph, orders: Orders) -> tuple[tuple[int, ...]
 
 
 def _end_categories(graph: TaskGraph) -> list[str]:
-    """Application categories of the subtasks that no other one reads from, those of the longest chains
-    first."""
+    """Application categories of the subtasks that no other reads from, those of the longest chains first."""
     depths = depth_by_instance(graph)
     producers = {edge.producer for edge in graph.edges}
     ends = [node for node in graph.nodes if node.instance_id not in producers]
@@ -116,41 +116,40 @@ def _end_categories(graph: TaskGraph) -> list[str]:
     return list(dict.fromkeys(node.application_category for node in ends))
 
 
-def puts_together_twice(graph: TaskGraph) -> bool:
-    """Whether a subtask takes a file together with what was made from it or from another form of it: from a
-    file of the same name with any ending, in any folder."""
+def combines_forms_of_one_file(graph: TaskGraph) -> bool:
+    """Whether a subtask reads a file together with something made from that file or another form of it: a
+    file of the same name with any suffix in any folder."""
     read: dict[str, set[Resource]] = {}
     for node in graph.nodes:
         made = {
             edge.resource: read[edge.producer] for edge in graph.edges if edge.consumer == node.instance_id
         }
         files = {item for item in node.inputs if item.kind is ResourceKind.FILE}
-        if any(_names(files - {item}) & _names(sources) for item, sources in made.items()):
+        if any(_file_stems(files - {item}) & _file_stems(sources) for item, sources in made.items()):
             return True
         read[node.instance_id] = set(node.inputs).union(*made.values())
     return False
 
 
-def _names(resources: Set[Resource]) -> set[str]:
+def _file_stems(resources: Set[Resource]) -> set[str]:
     return {PurePosixPath(item.value).stem for item in resources if item.kind is ResourceKind.FILE}
 
 
 def describe_clash(clash: Sequence[Interference]) -> str:
-    """A clash in words, both subtasks named."""
+    """Describe a clash, with both subtasks named."""
     parts = []
     for item in clash:
-        deed = "overwrites" if item.kind == "overwritten_slot" else "consumes"
+        verb = "overwrites" if item.kind == "overwritten_slot" else "consumes"
         origin = f" of {item.producer}" if item.producer else ""
-        parts.append(f"{item.spoiler} {deed} {item.resource}{origin} which {item.consumer} still needs")
+        parts.append(f"{item.spoiler} {verb} {item.resource}{origin}, which {item.consumer} still needs")
     return "; ".join(parts)
 
 
 def permuted_orders(task: Task, number: int = 3) -> list[tuple[str, ...]]:
-    """Up to `number` different successful orders of a task as instance ids, far apart from one another.
+    """Up to `number` different successful orders of a task as instance ids, as different as possible.
 
-    An instruction written along each of them tells the same task in another order. The first is the order of
-    `low_level_instructions`; each further one is, of a uniform draw, the one with the most pairs turned
-    round.
+    Instructions that follow them describe the same task in different orders. The first is the order of
+    `low_level_instructions`; each further one has the most inverted pairs of a uniform sample.
     """
     graph = task.graph
     table = successful_table(graph.predecessors, threats_of(graph))
@@ -159,13 +158,15 @@ def permuted_orders(task: Task, number: int = 3) -> list[tuple[str, ...]]:
         pool = min(task.successful_order_count, 40)
         candidates = table.sampled(pool, random.Random(f"permutations 0 {task.task_id}"))
         while candidates and len(drawn) < number:
-            best = max(candidates, key=lambda order: (min(_turned(order, other) for other in drawn), order))
-            candidates.remove(best)
-            if best not in drawn:
-                drawn.append(best)
+            farthest = max(
+                candidates, key=lambda order: (min(_inversions(order, other) for other in drawn), order)
+            )
+            candidates.remove(farthest)
+            if farthest not in drawn:
+                drawn.append(farthest)
     return [tuple(graph.nodes[index].instance_id for index in order) for order in drawn]
 
 
-def _turned(first: Sequence[int], second: Sequence[int]) -> int:
-    places = map(second.index, first)
-    return sum(early > late for early, late in combinations(places, 2))
+def _inversions(first: Sequence[int], second: Sequence[int]) -> int:
+    positions = map(second.index, first)
+    return sum(earlier > later for earlier, later in combinations(positions, 2))

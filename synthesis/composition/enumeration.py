@@ -1,9 +1,9 @@
-"""All closed sets of a group of instances, each found once and measured on the way.
+"""Enumeration of the closed sets of a group of instances; each is found once and measured on the way.
 
-A set is *closed* when every input of every member is a fixture or has exactly one producer in the set, and no
-two members exclude each other. Of closed sets those are kept in which nothing is copied or selected that no
-member reads. In any topological order the prefixes of a set are closed too, so by adding higher numbers every
-set is reached once; all five dimensions only grow on the way, which prunes.
+A set is *closed* if every input of every member is a fixture or has exactly one producer in the set, and no
+two members exclude each other. Closed sets with copies or selections that no member reads are dropped. In any
+topological order the prefixes of a set are closed too, so adding only higher numbers reaches every set once.
+All five dimensions only grow on the way, which allows pruning.
 """
 
 import heapq
@@ -24,24 +24,24 @@ from taskloom.taskgraph.measures.complexity import cell_from_measures
 
 _UNBOUNDED = 1_000_000
 _SAME_TEMPLATE_PENALTY = 4
-_MOST_PASTED = 2
-"""Places into which one copied text or picture goes at most."""
+_MOST_PASTES = 2
+"""Most places into which one copied text or picture is pasted."""
 _cell = cache(cell_from_measures)
 
 
 @dataclass(slots=True)
-class Harvest:
-    """What the enumeration of one group brought."""
+class EnumerationResult:
+    """The sets found in one group."""
 
     sets: dict[Cell, list[int]]
     """Kept sets as pool bitmasks by cell, best first, sizes mixed."""
     examined: int
     cells: set[Cell]
-    """Every cell that some set of the group within the limits has, kept or not."""
+    """Cells of all sets of the group within the limits, kept or not."""
 
 
 class Enumeration:
-    """Enumerates one group; a new object for every group."""
+    """The enumeration of one group."""
 
     def __init__(
         self,
@@ -51,59 +51,59 @@ class Enumeration:
         wanted: Set[Cell],
         generator: random.Random,
         *,
-        first: int = 0,
+        core: int = 0,
     ) -> None:
         """Prepare `members` of `pool`; only sets whose cell is in `wanted` are kept.
 
-        Sets with the `first` members come first, which matters where the budget does not reach all.
+        Sets that contain the first `core` members come first, which matters if the budget does not reach all.
         """
         self._limits = limits
         self._wanted = wanted
-        self._bounds = [
+        self._maximums = [
             min(bound, limits.ranges.of(dimension)[1])
-            for bound, dimension in zip(_bounds(wanted), DIMENSIONS, strict=True)
+            for bound, dimension in zip(_maximums(wanted), DIMENSIONS, strict=True)
         ]
-        self._least = [limits.ranges.of(dimension)[0] for dimension in DIMENSIONS]
+        self._minimums = [limits.ranges.of(dimension)[0] for dimension in DIMENSIONS]
         self._generator = generator
-        order, self.is_acyclic = _topological(pool, members, first, generator)
+        order, self.is_acyclic = _topological(pool, members, core, generator)
         local = {number: 1 << position for position, number in enumerate(order)}
-        inside = mask_of(order)
+        group_mask = mask_of(order)
 
-        def localised(mask: int) -> int:
-            return sum(local[number] for number in bits(mask & inside))
+        def to_local(mask: int) -> int:
+            return sum(local[number] for number in bits(mask & group_mask))
 
-        chosen = [pool.instances[number] for number in order]
+        instances = [pool.instances[number] for number in order]
         self._pool_bits = [1 << number for number in order]
-        self._required = [[localised(producers) for producers in instance.required] for instance in chosen]
-        self._sources = [localised(instance.sources) for instance in chosen]
-        self._clashes = [localised(instance.clashes) | local[instance.number] for instance in chosen]
-        self._feeds = [localised(pool.feeds[number]) for number in order]
-        self._readers = [tuple(map(localised, pool.readers[number])) for number in order]
-        self._means = sum(1 << position for position, masks in enumerate(self._readers) if masks)
+        self._required = [[to_local(producers) for producers in instance.required] for instance in instances]
+        self._sources = [to_local(instance.sources) for instance in instances]
+        self._clashes = [to_local(instance.clashes) | local[instance.number] for instance in instances]
+        self._feeds = [to_local(pool.feeds[number]) for number in order]
+        self._readers = [tuple(map(to_local, pool.readers[number])) for number in order]
+        self._with_means = sum(1 << position for position, masks in enumerate(self._readers) if masks)
         self._outdated = [
-            tuple((localised(writers), localised(makers)) for writers, makers in pool.outdated[number])
+            tuple((to_local(writers), to_local(producers)) for writers, producers in pool.outdated[number])
             for number in order
         ]
-        self._dated = sum(1 << position for position, pairs in enumerate(self._outdated) if pairs)
-        self._adds_nothing = localised(pool.adds_nothing)
-        self._gatherers = localised(pool.gatherers)
+        self._with_outdated = sum(1 << position for position, pairs in enumerate(self._outdated) if pairs)
+        self._adds_nothing = to_local(pool.adds_nothing)
+        self._gatherers = to_local(pool.gatherers)
         self._most_readers = [
             limits.maximum_size
             if self._gatherers >> position & 1
-            else min(limits.maximum_readers, _MOST_PASTED if copies else limits.maximum_readers)
-            for position, copies in enumerate(map(_copies, chosen))
+            else min(limits.maximum_readers, _MOST_PASTES if copies else limits.maximum_readers)
+            for position, copies in enumerate(map(_is_copier, instances))
         ]
-        self._category = [1 << instance.application_category for instance in chosen]
+        self._category = [1 << instance.application_category for instance in instances]
         self._occasions = [pool.occasions[number] for number in order]
-        self._template = [instance.template for instance in chosen]
-        merges = [max(0, len(instance.needs) - 1) for instance in chosen]
+        self._template = [instance.template for instance in instances]
+        merges = [max(0, len(instance.needs) - 1) for instance in instances]
         self._merges_left = [sum(merges[position:]) for position in range(len(merges) + 1)]
 
-    def run(self, *, keep: int, budget: int, known: Collection[int] = ()) -> Harvest:
+    def run(self, *, keep: int, budget: int, known: Collection[int] = ()) -> EnumerationResult:
         """Enumerate up to `budget` closed sets; keep up to `keep` per cell and size that are not `known`.
 
-        Among more than `keep`, those with fewer components and without two instances of one subtask are kept,
-        and otherwise a uniform draw. One long function, because calls dominate its time.
+        Of more than `keep`, those with fewer components and without two instances of one subtask are kept,
+        and among equals a uniform sample. One long function, because calls dominate its time.
         """
         size_of_group, acyclic = len(self._required), self.is_acyclic
         required, sources, clashes, feeds = self._required, self._sources, self._clashes, self._feeds
@@ -111,8 +111,8 @@ class Enumeration:
         occasions = self._occasions
         smallest, largest = self._limits.minimum_size, self._limits.maximum_size
         most_components = self._limits.maximum_components
-        most_edges, _, most_categories, most_depth, most_width = self._bounds
-        least_edges, _, least_categories, least_depth, least_width = self._least
+        most_edges, _, most_categories, most_depth, most_width = self._maximums
+        least_edges, _, least_categories, least_depth, least_width = self._minimums
         wanted, draw, most_readers = self._wanted, self._generator.random, self._most_readers
         bounded = min(most_readers, default=largest) < largest
         depths, above = [0] * size_of_group, [0] * size_of_group
@@ -152,44 +152,44 @@ class Enumeration:
                             continue
                         visited.add(grown)
                     examined += 1
-                    closure, deepest, mask, crowded = direct, 0, direct, False
+                    closure, own_depth, mask, over_read = direct, 0, direct, False
                     while mask:
                         low = mask & -mask
                         other = low.bit_length() - 1
                         mask ^= low
                         closure |= above[other]
                         if bounded and (feeds[other] & grown).bit_count() > most_readers[other]:
-                            crowded = True
-                        if depths[other] > deepest:
-                            deepest = depths[other]
-                    deepest += 1
-                    new_depth = deepest if deepest > depth else depth
+                            over_read = True
+                        if depths[other] > own_depth:
+                            own_depth = depths[other]
+                    own_depth += 1
+                    new_depth = own_depth if own_depth > depth else depth
                     new_edges = edges + direct.bit_count()
                     new_categories = categories | category[position]
                     spread = new_categories.bit_count()
                     if (
-                        crowded
+                        over_read
                         or new_edges > most_edges
                         or new_depth > most_depth
                         or spread > most_categories
                     ):
                         continue
-                    above[position], depths[position] = closure, deepest
+                    above[position], depths[position] = closure, own_depth
                     new_width, new_matched = width + 1, matched
                     if closure:
-                        larger = matched.copy()
-                        if augment(position, above, larger, 0)[0]:
-                            new_width, new_matched = width, larger
+                        augmented = matched.copy()
+                        if augment(position, above, augmented, 0)[0]:
+                            new_width, new_matched = width, augmented
                     if new_width > most_width:
                         continue
                     if direct:
-                        joined, apart = bit, []
+                        joined, separate = bit, []
                         for component in components:
                             if component & direct:
                                 joined |= component
                             else:
-                                apart.append(component)
-                        new_components = (*apart, joined)
+                                separate.append(component)
+                        new_components = (*separate, joined)
                     else:
                         new_components = (*components, bit)
                     number = len(new_components)
@@ -203,7 +203,7 @@ class Enumeration:
                         and spread >= least_categories
                         and new_depth >= least_depth
                         and new_width >= least_width
-                        and self._is_whole(grown)
+                        and self._is_purposeful(grown)
                     ):
                         cell = _cell(new_edges, size, spread, new_depth, new_width)
                         reached.add(cell)
@@ -235,24 +235,23 @@ class Enumeration:
             best_first = [sorted(heap, reverse=True) for _, heap in sorted(by_size.items())]
             turns = chain.from_iterable(zip_longest(*best_first))
             sets[cell] = [item[1] for item in turns if item is not None]
-        return Harvest(sets, examined, reached)
+        return EnumerationResult(sets, examined, reached)
 
-    def _is_whole(self, members: int) -> bool:
-        """Whether everything in a set serves its ends, and these are not too many.
+    def _is_purposeful(self, members: int) -> bool:
+        """Whether everything in a set serves its ends, and there are not too many ends.
 
-        Nothing is copied or selected that no member reads; a place for several things is made for at least
-        two; nothing is opened, shown or put into another format in the end that another member reads too, so
-        that it is not the end, or that was gathered in a place. No file is taken as it was before what it is
-        of is written anew.
-        Of the members that no other one reads from, those that go to one place count once.
+        Everything copied or selected is read by a member. A place for several things receives at least two.
+        No end merely opens, shows or converts something that another member reads too or that was gathered in
+        a place. No file is read in its old form if its content is written anew. Ends are members from which
+        no other reads; those put into one place count once.
         """
         feeds = self._feeds
-        for position in bits(members & self._means):
+        for position in bits(members & self._with_means):
             if not all(readers & members for readers in self._readers[position]):
                 return False
-        for position in bits(members & self._dated):
-            for writers, makers in self._outdated[position]:
-                if members & writers and not members & makers:
+        for position in bits(members & self._with_outdated):
+            for writers, producers in self._outdated[position]:
+                if members & writers and not members & producers:
                     return False
         ends = [position for position in bits(members) if not feeds[position] & members]
         count = len(ends)
@@ -273,11 +272,11 @@ class Enumeration:
         return _SAME_TEMPLATE_PENALTY * (len(templates) - len(set(templates)))
 
 
-def _copies(instance: Instance) -> bool:
+def _is_copier(instance: Instance) -> bool:
     return any(item.is_transient for item in instance.node.outputs)
 
 
-def _bounds(wanted: Set[Cell]) -> tuple[int, ...]:
+def _maximums(wanted: Set[Cell]) -> tuple[int, ...]:
     bounds = []
     for index, row in enumerate(TABLE):
         hardest = LEVELS[max((LEVELS.index(cell[index]) for cell in wanted), default=0)]
@@ -286,25 +285,25 @@ def _bounds(wanted: Set[Cell]) -> tuple[int, ...]:
 
 
 def _topological(
-    pool: CompiledPool, members: Sequence[int], first: int, generator: random.Random
+    pool: CompiledPool, members: Sequence[int], core: int, generator: random.Random
 ) -> tuple[list[int], bool]:
     """The members with producers before their consumers, and whether that was possible for all of them.
 
-    Otherwise the `first` members come first and the rest in random order.
+    Otherwise the first `core` members come first and the rest in random order.
     """
     rank = {
-        number: position - first if position < first else generator.random()
+        number: position - core if position < core else generator.random()
         for position, number in enumerate(members)
     }
-    left = sorted(members, key=rank.__getitem__)
-    remaining = mask_of(left)
+    pending = sorted(members, key=rank.__getitem__)
+    remaining = mask_of(pending)
     order: list[int] = []
-    while left:
-        ready = next((number for number in left if not pool.instances[number].sources & remaining), None)
+    while pending:
+        ready = next((number for number in pending if not pool.instances[number].sources & remaining), None)
         if ready is None:
-            return order + left, False
+            return order + pending, False
         order.append(ready)
-        left.remove(ready)
+        pending.remove(ready)
         remaining ^= 1 << ready
     return order, True
 
@@ -312,14 +311,14 @@ def _topological(
 def cell_of_set(pool: CompiledPool, members: int, limits: CompositionRequest) -> Cell | None:
     """The cell of a set; None if it is not closed or not within the limits."""
     size = members.bit_count()
-    whole = limits.model_copy(update={"minimum_size": size})
-    enumeration = Enumeration(pool, list(bits(members)), whole, all_cells(limits), random.Random(0))
+    sized = limits.model_copy(update={"minimum_size": size})
+    enumeration = Enumeration(pool, list(bits(members)), sized, all_cells(limits), random.Random(0))
     budget = size if enumeration.is_acyclic else 4 << size
     return next(iter(enumeration.run(keep=1, budget=budget).sets), None)
 
 
 def all_cells(limits: CompositionRequest) -> frozenset[Cell]:
-    """The cells that some graph within the limits has."""
+    """The cells of all possible graphs within the limits."""
     return possible_cells(
         minimum_size=limits.minimum_size,
         maximum_size=limits.maximum_size,

@@ -1,4 +1,4 @@
-"""The set of subtasks that brings about the end products of an intent, worked out backwards from these."""
+"""The set of subtasks that makes the end products of an intent, found backwards from these products."""
 
 from collections.abc import Iterator
 from functools import reduce
@@ -14,105 +14,111 @@ from taskloom.taskgraph.bitmasks import bits, mask_of
 from taskloom.taskgraph.records.task import Intent
 
 _MOST_TRIED = 64
-"""Closed sets of one intent that are looked at."""
-_MOST_OPEN = 2_000
+"""Choices of end instances, and closed sets for each choice, that are tried for one intent."""
+_MOST_EXAMINED = 2_000
+"""Sets, closed or not, that are examined for one choice of end instances."""
 
 
 def goal_set(pool: CompiledPool, intent: Intent, limits: CompositionRequest) -> tuple[int, Cell] | str:
-    """The first closed set within the limits that serves `intent`, its own subtasks tried first, and its
-    cell; or why there is none."""
-    each = [
+    """The first closed set within the limits that serves `intent`, and its cell; or why there is none.
+
+    Subtasks that the intent names are preferred.
+    """
+    candidates = [
         [number for number, item in enumerate(pool.instances) if item.node.instance_id == product.instance_id]
         for product in intent.end_products
     ]
-    if not all(each):
-        missing = intent.end_products[each.index([])]
+    if not all(candidates):
+        missing = intent.end_products[candidates.index([])]
         name = missing.instance_id.partition(":")[0]
-        what = f"{missing.category} {missing.value}".strip()
+        description = f"{missing.category} {missing.value}".strip()
         return (
-            f"this pool has no `{name}`{f' for {what}' if what else ''}: it is of another world, not"
-            " verified any more, or of things that are wanted for different occasions."
+            f"this pool has no `{name}`{f' for {description}' if description else ''}: it is of another"
+            " world, no longer verified, or combines things that are wanted for different occasions."
         )
-    own = mask_of(pool.members_of(intent.subtask_ids))
+    preferred = mask_of(pool.members_of(intent.subtask_ids))
     tried = set[int]()
-    for ends in islice(product(*each), _MOST_TRIED):
-        for members in islice(_closed(pool, ends, own, limits), _MOST_TRIED):
+    for ends in islice(product(*candidates), _MOST_TRIED):
+        for members in islice(_closed_sets(pool, ends, preferred, limits), _MOST_TRIED):
             if members in tried:
                 continue
             tried.add(members)
             if cell := cell_of_set(pool, members, limits):
                 return members, cell
-    return _reason(pool, [numbers[0] for numbers in each], limits, tried=bool(tried))
+    return _explain_failure(pool, [numbers[0] for numbers in candidates], limits, tried=bool(tried))
 
 
-def _closed(pool: CompiledPool, ends: tuple[int, ...], own: int, limits: CompositionRequest) -> Iterator[int]:
-    """Sets of the `ends` and what they need, smallest first; where a fixture would do, also with whoever
-    makes it."""
-    pending, seen = [mask_of(ends)], set[int]()
-    while pending and len(seen) < _MOST_OPEN:
+def _closed_sets(
+    pool: CompiledPool, ends: tuple[int, ...], preferred: int, limits: CompositionRequest
+) -> Iterator[int]:
+    """Closed sets of the `ends` and what they need, smallest first; also with producers of fixtures."""
+    pending, examined = [mask_of(ends)], set[int]()
+    while pending and len(examined) < _MOST_EXAMINED:
         members = pending.pop(0)
-        if members in seen or members.bit_count() > limits.maximum_size or _clash(pool, members):
+        if members in examined or members.bit_count() > limits.maximum_size or _has_clash(pool, members):
             continue
-        seen.add(members)
+        examined.add(members)
         needs = [need for number in bits(members) for need in pool.instances[number].needs]
         unmet = [need for need in needs if not need.fixture and not need.producers & members]
         if not unmet and members.bit_count() >= limits.minimum_size:
             yield members
         for need in unmet[:1] or [need for need in needs if not need.producers & members]:
-            producers = sorted(bits(need.producers), key=lambda number: (not own >> number & 1, number))
+            producers = sorted(bits(need.producers), key=lambda number: (not preferred >> number & 1, number))
             pending += [members | 1 << number for number in producers]
 
 
-def _clash(pool: CompiledPool, members: int) -> bool:
+def _has_clash(pool: CompiledPool, members: int) -> bool:
     occasion = reduce(and_, (pool.occasions[number] for number in bits(members)))
     return not occasion or any(pool.instances[number].clashes & members for number in bits(members))
 
 
-def _reason(pool: CompiledPool, ends: list[int], limits: CompositionRequest, *, tried: bool) -> str:
-    for number in bits(_needed(pool, ends)):
+def _explain_failure(pool: CompiledPool, ends: list[int], limits: CompositionRequest, *, tried: bool) -> str:
+    for number in bits(_required_members(pool, ends)):
         instance = pool.instances[number]
         for need in instance.needs:
             if need.fixture or need.producers:
                 continue
-            read = f"`{instance.node.subtask_id}` reads the {need.resource.category} '{need.resource.value}'"
-            if makers := _makers(pool, instance, need):
+            finding = (
+                f"`{instance.node.subtask_id}` reads the {need.resource.category} '{need.resource.value}'"
+            )
+            if producers := _describe_producers(pool, instance, need):
                 return (
-                    f"{read} that {makers} makes, but nobody asks for both: what was just made is not"
-                    " deleted, renamed or put where it is of no use. Propose what reads it and leaves it"
-                    " there."
+                    f"{finding} that {producers} makes, but nobody asks for both: a new product is not"
+                    " deleted, renamed or put where it is of no use. Propose a subtask that reads it and"
+                    " leaves it in place."
                 )
             return (
-                f"{read}, which no verified subtask makes: propose one that makes it, or a parameter set with"
-                " a value that one makes."
+                f"{finding}, which no verified subtask makes: propose a subtask that makes it, or a parameter"
+                " set with a value that some subtask makes."
             )
     if tried:
         return (
-            f"no set that brings it about keeps to the limits of a task ({limits.maximum_ends} ends,"
-            f" {limits.maximum_readers} readers of one product, {limits.maximum_components} components) and"
-            " leaves nothing unused."
+            "every set of subtasks that makes its end products leaves something unused or exceeds a limit"
+            f" (maximum_ends {limits.maximum_ends}, maximum_readers {limits.maximum_readers},"
+            f" maximum_components {limits.maximum_components})."
         )
-    if _needed(pool, ends).bit_count() < limits.minimum_size:
+    if _required_members(pool, ends).bit_count() < limits.minimum_size:
         names = " and ".join(f"`{pool.instances[number].node.subtask_id}`" for number in ends)
         return (
-            f"it is the work of {names} alone: what that reads is there from the start. Propose subtasks"
-            " that make what it reads, or that read what it makes."
+            f"it is the work of {names} alone, whose inputs exist from the start. Propose subtasks that make"
+            " these inputs, or that read its products."
         )
     return (
-        "what it needs excludes each other, because it is made twice, used up or wanted for different"
-        f" occasions, or is more than {limits.maximum_size} subtasks."
+        f"it needs more than {limits.maximum_size} subtasks, or subtasks that exclude each other: they make"
+        " or consume the same resource, or are wanted for different occasions."
     )
 
 
-def _makers(pool: CompiledPool, reader: Instance, need: Need) -> str:
-    makers = {
+def _describe_producers(pool: CompiledPool, reader: Instance, need: Need) -> str:
+    producers = {
         f"`{item.node.subtask_id}`"
         for item in pool.instances
         if item.node.world == reader.node.world and need.resource in item.node.outputs and item is not reader
     }
-    return " or ".join(sorted(makers))
+    return " or ".join(sorted(producers))
 
 
-def _needed(pool: CompiledPool, ends: list[int]) -> int:
+def _required_members(pool: CompiledPool, ends: list[int]) -> int:
     found, pending = 0, list(ends)
     while pending:
         number = pending.pop()

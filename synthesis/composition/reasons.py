@@ -1,4 +1,4 @@
-"""Why tasks are missing: what no graph can be, what the limits exclude, and what this pool lacks."""
+"""Why tasks are missing: no graph has these levels, the limits exclude them, or the pool lacks subtasks."""
 
 import random
 from collections import Counter, defaultdict
@@ -23,7 +23,7 @@ from taskloom.taskgraph.bitmasks import bits
 from taskloom.taskgraph.measures.cells import contradiction_in, possible_cells
 from taskloom.taskgraph.measures.per_dimension import LevelConstraint
 
-_SHOWN = 4
+_MOST_NAMED = 4
 _LONGEST_PATH = 8
 _PATHS_DRAWN = 20
 
@@ -32,40 +32,44 @@ def shortfall_of(
     missing: Row,
     pool: CompiledPool,
     request: CompositionRequest,
-    reached: Set[Cell],
-    beyond: Set[Cell],
+    reachable: Set[Cell],
+    reachable_without_limits: Set[Cell],
 ) -> Shortfall:
-    """Why a quota was not filled, where the pool reaches the cells `reached` within the limits, or if it
-    reaches none, those `beyond` them."""
+    """Why a quota was not filled.
+
+    `reachable` are the cells that the pool reaches within the limits; if there are none,
+    `reachable_without_limits` those that it reaches without them.
+    """
     wanted = missing.cells or frozenset(
         cell for cell in EVERY_CELL if missing.levels.allows(cell) and request.within.allows(cell)
     )
-    near = (reached or beyond) if wanted else ()
-    nearest = min(near, key=lambda cell: (_distance(cell, wanted), cell), default=None)
+    reference = (reachable or reachable_without_limits) if wanted else ()
+    nearest = min(reference, key=lambda cell: (_distance(cell, wanted), cell), default=None)
     kind: ShortfallKind = "used_up"
     bottleneck = ""
     if not missing.cells:
-        kind, reason = _impossible(wanted, missing.levels, request)
-    elif not wanted.isdisjoint(reached):
+        kind, reason = _explain_impossible(wanted, missing.levels, request)
+    elif not wanted.isdisjoint(reachable):
         nearest, bottleneck = None, scarce_category(pool)
         reason = (
-            f"A thorough search found no more tasks of {missing.name} that are new and no near-duplicates,"
-            " within the limits and shares, and have a successful order. Add subtasks or parameter sets, best"
-            f" those that write or read {bottleneck}, or raise maximum_size, maximum_components or a share."
+            f"A thorough search found no more tasks of {missing.name} that are new, not near-duplicates,"
+            " within the limits and shares, and have a successful order. Add subtasks or parameter sets,"
+            f" preferably ones that write or read {bottleneck}, or raise maximum_size, maximum_components"
+            " or a share."
         )
     else:
         kind = "impossible_for_pool"
         cell = min(wanted, key=lambda cell: (_distance(cell, [nearest or cell]), cell))
-        bottleneck, reason = _bottleneck(pool, cell)
+        bottleneck, reason = _find_bottleneck(pool, cell)
         ranges = request.ranges.describe()
         reason += (
-            f" Tasks keep to maximum_components {request.maximum_components}, maximum_readers"
+            f" The limits are maximum_components {request.maximum_components}, maximum_readers"
             f" {request.maximum_readers}, maximum_ends {request.maximum_ends}; raise these for wider tasks."
-            f"{f' Asked for within {ranges}.' if ranges else ''}"
+            f"{f' The request is confined to {ranges}.' if ranges else ''}"
         )
     return Shortfall(
         wanted=missing.name,
-        missing=missing.left,
+        missing=missing.remaining,
         kind=kind,
         reason=reason,
         bottleneck=bottleneck,
@@ -73,26 +77,26 @@ def shortfall_of(
     )
 
 
-def _impossible(
+def _explain_impossible(
     wanted: Collection[Cell], levels: LevelConstraint, request: CompositionRequest
 ) -> tuple[ShortfallKind, str]:
     if not wanted:
-        return "impossible_for_any_graph", "the quota and `within` contradict each other"
+        return "impossible_for_any_graph", "The quota and `within` contradict each other; change one of them."
     if possible_cells().isdisjoint(wanted):
-        both = {
+        common_levels = {
             dimension: tuple(
                 level for level in levels.levels(dimension) if level in request.within.levels(dimension)
             )
             for dimension in DIMENSIONS
         }
         return "impossible_for_any_graph", (
-            f"impossible for any graph: {contradiction_in(LevelConstraint.model_validate(both))}"
+            f"impossible for any graph: {contradiction_in(LevelConstraint.model_validate(common_levels))}"
             f" ({len(possible_cells())} of the {len(EVERY_CELL)} combinations of levels exist)."
         )
     if possible_cells(ranges=request.ranges).isdisjoint(wanted):
         described = "" if levels == LevelConstraint() else f"{levels.describe()} with "
-        told = f"impossible for any graph: no graph has {described}{request.ranges.describe()}."
-        return "impossible_for_any_graph", told
+        reason = f"impossible for any graph: no graph has {described}{request.ranges.describe()}."
+        return "impossible_for_any_graph", reason
     for limit, values in (
         ("maximum_size", range(request.maximum_size + 1, MAXIMUM_SUBTASKS + 1)),
         ("maximum_components", range(request.maximum_components + 1, MAXIMUM_SUBTASKS + 1)),
@@ -100,9 +104,9 @@ def _impossible(
     ):
         for value in values:
             if not all_cells(request.model_copy(update={limit: value})).isdisjoint(wanted):
-                told = f"needs {limit} {value}, and it is {getattr(request, limit)}; change it."
-                return "outside_limits", told
-    return "outside_limits", "needs other values of minimum_size, maximum_size and maximum_components."
+                reason = f"this quota needs {limit} {value}, but it is {getattr(request, limit)}; change it."
+                return "outside_limits", reason
+    return "outside_limits", "this quota needs another minimum_size, maximum_size or maximum_components."
 
 
 def _distance(cell: Cell, others: Collection[Cell]) -> int:
@@ -112,52 +116,52 @@ def _distance(cell: Cell, others: Collection[Cell]) -> int:
     )
 
 
-def _bottleneck(pool: CompiledPool, cell: Cell) -> tuple[str, str]:
+def _find_bottleneck(pool: CompiledPool, cell: Cell) -> tuple[str, str]:
     if not pool.instances:
         return "subtasks", "The pool has no subtasks with parameters. Explore applications."
     categories, longest, scarce = pool.application_categories, _longest_path(pool), scarce_category(pool)
     ends = [resource.category for number in longest[-1:] for resource in pool.instances[number].node.outputs]
     end = ends[0] if ends else scarce
-    there = f"application categories; the pool has {len(categories)} ({', '.join(categories)})"
-    chain = f"subtasks in a chain; the longest found in the pool has {len(longest)}"
-    bound = f"subtasks with their parameters; the pool has {len(pool.instances)}"
-    counted: tuple[tuple[Measure, int, str, str, str], ...] = (
+    categories_lacking = f"application categories; the pool has {len(categories)} ({', '.join(categories)})"
+    depth_lacking = f"subtasks in a chain; the longest found in the pool has {len(longest)}"
+    nodes_lacking = f"subtasks with their parameters; the pool has {len(pool.instances)}"
+    requirements: tuple[tuple[Measure, int, str, str, str], ...] = (
         (
             "application_categories",
             len(categories),
             "application categories",
-            there,
+            categories_lacking,
             "applications of other categories",
         ),
-        ("depth", len(longest), end, chain, f"subtasks that read or write {end}"),
-        ("nodes", len(pool.instances), "subtasks", bound, "more subtasks"),
+        ("depth", len(longest), end, depth_lacking, f"subtasks that read or write {end}"),
+        ("nodes", len(pool.instances), "subtasks", nodes_lacking, "more subtasks"),
     )
-    for measure, has, what, lacking, advice in counted:
+    for measure, available, bottleneck, lacking, advice in requirements:
         row, level = by_measure(measure), level_in(cell, measure)
         needed = row.values(level)[0]
-        if has < needed:
-            return what, f"{row.name.capitalize()} {level} needs {needed} {lacking}. Explore {advice}."
+        if available < needed:
+            return bottleneck, f"{row.name.capitalize()} {level} needs {needed} {lacking}. Explore {advice}."
     wanted = ", ".join(f"{dimension} {level}" for dimension, level in zip(DIMENSIONS, cell, strict=True))
     return scarce, (
-        f"No group of subtasks in the pool links up to {wanted}. The scarcest resource category is {scarce}:"
+        f"No subtasks in the pool link up to a graph of {wanted}. The scarcest resource category is {scarce}:"
         " explore subtasks that write it where others read it."
     )
 
 
 def _longest_path(pool: CompiledPool) -> list[int]:
-    generator, paths, best = random.Random(0), Paths(pool), list[int]()
+    generator, paths, longest = random.Random(0), Paths(pool), list[int]()
     everything = (1 << len(pool.instances)) - 1
     for length in range(1, _LONGEST_PATH + 1):
         drawn = (paths.draw(everything, length, generator) for _ in range(_PATHS_DRAWN))
         found = next(filter(None, drawn), None)
         if found is None:
             break
-        best = found
-    return best
+        longest = found
+    return longest
 
 
 def scarce_category(pool: CompiledPool) -> str:
-    """The resource category with the fewest links per reader: the first to explore."""
+    """The resource category with the fewest links per reader, which is the first to explore."""
     readers: Counter[str] = Counter()
     links: Counter[str] = Counter()
     for instance in pool.instances:
@@ -171,8 +175,8 @@ def scarce_category(pool: CompiledPool) -> str:
 
 
 def missing_links(pool: CompiledPool) -> tuple[MissingLink, ...]:
-    """What to propose so that subtasks link up, per application and resource category: readers of what nobody
-    reads in earnest, makers of what nobody makes. What concerns most subtasks comes first."""
+    """What to propose so that subtasks link up, per application and resource category: readers of products
+    that no subtask reads, producers of inputs that none makes. The most frequent come first."""
     made = {(item.node.world, resource) for item in pool.instances for resource in item.node.outputs}
     subtasks: defaultdict[tuple[str, str, bool], set[str]] = defaultdict(set)
     values: defaultdict[tuple[str, str, bool], set[str]] = defaultdict(set)
@@ -186,18 +190,18 @@ def missing_links(pool: CompiledPool) -> tuple[MissingLink, ...]:
                 key = node.application, resource.category, is_made
                 subtasks[key].add(node.subtask_id.removeprefix(f"{node.application}."))
                 values[key].add(resource.value)
-    found = []
+    missing = []
     for key in sorted(subtasks, key=lambda key: (-len(subtasks[key]), key)):
         application, category, is_made = key
-        names = ", ".join(f"`{name}`" for name in sorted(subtasks[key])[:_SHOWN])
-        shown = ", ".join(f"'{value}'" for value in sorted(values[key] - {""})[:_SHOWN])
-        what = f"{names}{f' ({shown})' if shown else ''}"
+        names = ", ".join(f"`{name}`" for name in sorted(subtasks[key])[:_MOST_NAMED])
+        examples = ", ".join(f"'{value}'" for value in sorted(values[key] - {""})[:_MOST_NAMED])
+        described = f"{names}{f' ({examples})' if examples else ''}"
         advice = (
-            f"Nobody reads the {category} made by {what} and leaves it there. Propose subtasks with"
+            f"Nobody reads the {category} made by {described} and leaves it there. Propose subtasks with"
             f" {category} as an input, whose parameter sets name exactly these values."
             if is_made
-            else f"Nobody makes the {category} that is read by {what}. Propose subtasks with {category} as an"
-            " output that make exactly these values."
+            else f"Nobody makes the {category} that is read by {described}. Propose subtasks with {category}"
+            " as an output that make exactly these values."
         )
-        found.append(MissingLink(application=application, category=category, advice=advice))
-    return tuple(found)
+        missing.append(MissingLink(application=application, category=category, advice=advice))
+    return tuple(missing)

@@ -75,7 +75,7 @@ def test_graph_names_the_clash_where_no_order_works(run: Run, tmp_path: Path) ->
     )
     code, out, _ = run("graph", path)
     assert code == 0
-    assert "second overwrites text_in_clipboard one of first which third still needs" in out
+    assert "second overwrites text_in_clipboard one of first, which third still needs" in out
 
 
 def test_score_prints_both_metrics(run: Run, diamond: Path) -> None:

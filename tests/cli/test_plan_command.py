@@ -53,7 +53,7 @@ def test_plan_says_how_many_the_pool_can_supply(run: Run, pool: object) -> None:
     assert "can be supplied   5 or more" in out
     code, out, _ = run(*wish)
     assert code == 1
-    assert "no near-duplicates" in out
+    assert "not near-duplicates" in out
     assert "not counted     what a build adds: links" in out
 
 
@@ -66,7 +66,7 @@ def test_plan_takes_ranges_of_values_beside_levels(run: Run, pool: Path) -> None
     assert code == 1
     assert "no graph has instruction 2, hierarchy 3" in out
     out = run("plan", "--warehouse", pool, "--want", "instruction=10..")[1]
-    assert "needs maximum_size 10, and it is 6; change it" in out
+    assert "needs maximum_size 10, but it is 6; change it" in out
 
 
 def test_plan_counts_on_verified_subtasks_of_the_warehouse_only(

@@ -10,7 +10,7 @@ from taskloom.resources.reading.catalog import load_capabilities
 from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.pool.compiled_pool import compile_pool
 from taskloom.synthesis.composition.request import CompositionRequest
-from taskloom.synthesis.composition.supply import alike, beginnings
+from taskloom.synthesis.composition.supply import beginnings, variants
 from taskloom.taskgraph.bitmasks import mask_of
 from tests.synthesis.compositions import Pool
 from tests.taskgraph.small_graphs import file, node
@@ -43,7 +43,7 @@ def test_the_same_subtasks_with_other_values_are_linked_in_the_same_way() -> Non
     pool = compile_pool(nodes, {})
     number = {item.node.instance_id: item.number for item in pool.instances}
     chain = mask_of([number["make a"], number["turn a"], number["read a"]])
-    found = set(alike(chain, pool, random.Random(0)))
+    found = set(variants(chain, pool, random.Random(0)))
     assert found == {
         mask_of([number[f"{deed} {name}"] for deed in ("make", "turn", "read")]) for name in "abc"
     }
@@ -52,7 +52,7 @@ def test_the_same_subtasks_with_other_values_are_linked_in_the_same_way() -> Non
     pool.occasions[number["make b"]], pool.occasions[number["read b"]] = 0b001, 0b110
     pool.occasions[number["make c"]], pool.occasions[number["read c"]] = 0b011, 0b110
     wanted_together = {mask for mask in found if not mask >> number["make b"] & 1}
-    assert set(alike(chain, pool, random.Random(0))) == wanted_together and len(wanted_together) == 2
+    assert set(variants(chain, pool, random.Random(0))) == wanted_together and len(wanted_together) == 2
 
 
 def test_some_tasks_are_like_others_before_all_kinds_are_used() -> None:
@@ -71,7 +71,7 @@ def test_some_tasks_are_like_others_before_all_kinds_are_used() -> None:
     assert kinds.total() == 60 and 15 <= len(kinds) < 25 and max(kinds.values()) <= 4
 
 
-def test_tasks_that_were_begun_come_first_and_the_others_go_with_them(pool: Pool) -> None:
+def test_unfinished_tasks_come_first_and_count_when_the_others_are_chosen(pool: Pool) -> None:
     """A pool that has grown since: what of them it still allows, once; others as if these had been chosen."""
     nodes, intents, fixtures = pool
     request = CompositionRequest(count=100, maximum_size=12, maximum_ends=9, maximum_readers=9)
@@ -80,7 +80,7 @@ def test_tasks_that_were_begun_come_first_and_the_others_go_with_them(pool: Pool
         compose(nodes[::2], intents, request, fixtures=fixtures, capabilities=capabilities, seed=1)
     )
     lost = node("elsewhere", outputs=(file("elsewhere"),))
-    begun = [
+    unfinished = [
         earlier[0].graph.model_copy(update={"nodes": (*earlier[0].graph.nodes, lost)}),
         *(task.graph for task in earlier[:0:-1]),
     ]
@@ -91,7 +91,7 @@ def test_tasks_that_were_begun_come_first_and_the_others_go_with_them(pool: Pool
         fixtures=fixtures,
         capabilities=capabilities,
         known={earlier[1].task_id},
-        begun=[*begun, *begun],
+        unfinished=[*unfinished, *unfinished],
     )
     tasks = list(result)
     kept = [task.task_id for task in earlier[:1:-1]]

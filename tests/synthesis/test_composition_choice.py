@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool, compile_pool
 from taskloom.synthesis.composition.request import CompositionRequest
-from taskloom.synthesis.composition.taken import Taken
+from taskloom.synthesis.composition.taken_sets import TakenSets
 from taskloom.taskgraph.bitmasks import mask_of
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Intent
@@ -21,9 +21,9 @@ from tests.taskgraph.small_graphs import file, node
 sets = st.lists(st.integers(1, 2**12 - 1), max_size=25)
 
 
-def taken(nodes: list[BoundSubtask], **wishes: Any) -> tuple[CompiledPool, Taken]:
+def taken(nodes: list[BoundSubtask], **wishes: Any) -> tuple[CompiledPool, TakenSets]:
     pool = compile_pool(nodes, {})
-    return pool, Taken(pool, CompositionRequest(**wishes))
+    return pool, TakenSets(pool, CompositionRequest(**wishes))
 
 
 @given(sets, st.sampled_from([0.5, 0.75, 0.8, 1.0]))
@@ -36,7 +36,7 @@ def test_a_near_duplicate_is_found_exactly_where_comparing_with_everything_finds
         near = share < 1 and any(
             (mask & other).bit_count() >= share * max(mask.bit_count(), other.bit_count()) for other in added
         )
-        assert record.has_near(mask) == near
+        assert record.has_near_duplicate(mask) == near
         record.add(mask)
         added.append(mask)
 

@@ -138,7 +138,7 @@ def test_a_set_without_a_successful_order_is_left_out_and_the_clash_named() -> N
     assert tasks == []
     assert account.without_successful_order == 1
     assert (
-        "copy b overwrites text_in_clipboard a of copy a which compare still needs" in account.example_clash
+        "copy b overwrites text_in_clipboard a of copy a, which compare still needs" in account.example_clash
     )
 
 

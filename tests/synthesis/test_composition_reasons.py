@@ -31,7 +31,7 @@ def test_says_that_the_smallest_size_is_in_the_way(pool: Pool) -> None:
     small = Quota(levels=LevelConstraint(instruction=("easy",)), count=2)
     _, account = composed(pool, quotas=(small,), minimum_size=4)
     assert account.shortfalls[0].kind == "outside_limits"
-    assert "needs minimum_size 2, and it is 4" in account.shortfalls[0].reason
+    assert "needs minimum_size 2, but it is 4" in account.shortfalls[0].reason
 
 
 def test_names_only_levels_that_were_asked_for_in_a_contradiction(pool: Pool) -> None:
@@ -54,7 +54,7 @@ def test_says_that_the_limits_exclude_the_levels_wanted(pool: Pool) -> None:
     _, account = composed(pool, quotas=(wanted,), maximum_size=6)
     (shortfall,) = account.shortfalls
     assert shortfall.kind == "outside_limits"
-    assert "needs maximum_size 9, and it is 6" in shortfall.reason
+    assert "needs maximum_size 9, but it is 6" in shortfall.reason
 
 
 def test_names_the_bottleneck_and_the_nearest_cell_when_the_pool_cannot() -> None:

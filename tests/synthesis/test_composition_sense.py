@@ -208,7 +208,7 @@ def test_a_further_version_of_a_subtask_is_known_by_the_catalogue_too() -> None:
     latter = former.model_copy(update={"subtask_id": f"{former.subtask_id}_v2"})
     bound = [item.bind(filing.parameter_sets[0], load_resource_categories()) for item in (former, latter)]
     known = Sense.of([former, latter], applications)
-    assert known.about(bound[0]) == known.about(bound[1]) == filing.subjects[0]
+    assert known.subject_of(bound[0]) == known.subject_of(bound[1]) == filing.subjects[0]
     flow, version = node("flow", outputs=(file("a.txt"),)), node("read_v2", inputs=(file("a.txt"),))
     assert Sense(useless_for={"flow": ("read",)}).is_lost_work(flow, version)
     assert not Sense(useless_for={"flow": ("other",)}).is_lost_work(flow, version)
@@ -235,7 +235,7 @@ def test_a_file_of_another_name_is_another_subject_and_a_moved_one_is_the_same()
     page = node("page", outputs=(file("w"),), inputs=(clipboard("a"),))
     sense = Sense(
         subjects={"copy Documents/ideas.txt": "ideas", page.instance_id: "ideas"},
-        named={("copy", ""): {"ideas.txt": "ideas", "agenda.txt": "agenda"}},
+        subjects_by_file={("copy", ""): {"ideas.txt": "ideas", "agenda.txt": "agenda"}},
     )
     pasted = {
         path: not sense.is_lost_work(copying(path), page)
@@ -259,16 +259,16 @@ def test_things_of_which_nothing_is_known_go_into_no_place_for_known_ones() -> N
     text, folder = ("text_path", "path"), ("directory_path", "folder")
     filing = editing("file", text, folder, path="agenda.txt", folder="meetings")
     opening = editing("file", text, path="agenda.txt")
-    sense = Sense(named={("file", "bakery-1"): {"agenda.txt": "agenda"}})
-    assert not sense.goes_with_others(filing)
-    assert sense.goes_with_others(opening) and Sense().goes_with_others(filing)
+    sense = Sense(subjects_by_file={("file", "bakery-1"): {"agenda.txt": "agenda"}})
+    assert not sense.accepts_other_inputs(filing)
+    assert sense.accepts_other_inputs(opening) and Sense().accepts_other_inputs(filing)
 
 
 def test_a_value_that_is_no_resource_belongs_to_the_file_of_its_example_unless_the_catalogue_frees_it() -> (
     None
 ):
     extend = editing("extend", ("text_path", "path"), path="agenda.txt", line="Bring the printed agenda")
-    assert not Sense().goes_with_others(extend)
+    assert not Sense().accepts_other_inputs(extend)
     applications = load_applications()
 
     def example(title: str) -> Subtask:
@@ -279,7 +279,7 @@ def test_a_value_that_is_no_resource_belongs_to_the_file_of_its_example_unless_t
     sense = Sense.of([], applications)
     bound = ["gnumeric.add_row", "gnumeric.sum_column", "trac.comment_on_ticket", "tiddlywiki.extend_note"]
     free = ["gnumeric.export_table", "sylpheed.draft_with_table", "trac.attach_csv"]
-    assert [title for title in (*bound, *free) if sense.goes_with_others(example(title))] == free
+    assert [title for title in (*bound, *free) if sense.accepts_other_inputs(example(title))] == free
 
 
 def test_one_product_has_a_bounded_number_of_readers_and_a_task_of_ends() -> None:

@@ -1,8 +1,8 @@
-"""What composition composes of: bound subtasks, numbered, with who feeds and who excludes whom.
+"""The bound subtasks that tasks are composed from, and which of them feed or exclude each other.
 
-linking             further bindings, to what other subtasks make
-instances           a bound subtask with what composition needs to know of it, and what exists at reset
-rivals              which instances nobody would ask for together
+linking             additional instances, bound to the products of other subtasks
+instances           numbered bound subtasks, and the fixtures at reset
+rivals              instances that nobody would ask for together
 compiled_pool       the whole pool as numbers and bitmasks
-sense               what the catalogue says of subtasks that nobody would ask for together
+sense               what the catalogue says about subtasks that nobody would ask for together
 """

@@ -11,18 +11,17 @@ from taskloom.resources.categories import ResourceKind
 from taskloom.resources.instances import Resource
 from taskloom.resources.worlds import stem_of
 from taskloom.synthesis.composition.pool.instances import Instance, Need
-from taskloom.synthesis.composition.pool.rivals import sensible
-from taskloom.synthesis.composition.pool.sense import Sense, converts, puts_together
+from taskloom.synthesis.composition.pool.rivals import exclude_rivals
+from taskloom.synthesis.composition.pool.sense import Sense, combines_files, converts
 from taskloom.taskgraph.bitmasks import bits, mask_of
 from taskloom.taskgraph.records.subtask import BoundSubtask, instance_id
 
 Fixtures = Mapping[str, Set[Resource]]
-"""Resources that exist after a reset, by application in a world; under "" those that exist whatever takes
-part."""
+"""Resources that exist after a reset, by application in a world; under "" those that always exist."""
 
 
 def fixture_key(application: str, world: str = "") -> str:
-    """Under which key `Fixtures` holds what an application has in a world.
+    """The key in `Fixtures` of an application in a world.
 
     >>> fixture_key("trac"), fixture_key("trac", "bakery-1")
     ('trac', 'bakery-1/trac')
@@ -31,10 +30,10 @@ def fixture_key(application: str, world: str = "") -> str:
 
 
 FEWEST_GATHERED = 2
-"""Fewest things for which somebody makes a place, such as a folder."""
-_ROUNDS_OF_INHERITANCE = 4
-_ANY = -1
-"""The mask of an instance that goes with every occasion."""
+"""Fewest things for which a place, such as a folder, is made."""
+_INHERITANCE_ROUNDS = 4
+_EVERY_OCCASION = -1
+"""The mask of an instance that suits every occasion."""
 _MAXIMUM_VARIANTS = 12
 
 
@@ -52,46 +51,46 @@ class CompiledPool:
     siblings: list[int]
     """For every template, its instances."""
     readers: list[tuple[int, ...]]
-    """For every instance, per output that is a means and no end, the instances that read it."""
+    """For every instance, per output that is only a means, the instances that read it."""
     originals: list[int]
-    """For every instance, the bit of the first instance of the same bound subtask: others carry other
-    documents."""
+    """For every instance, the bit of the first instance of the same bound subtask; they differ in the
+    documents they carry."""
     occasions: list[int]
-    """For every instance, the occasions it is wanted for, as a bitmask."""
+    """For every instance, the occasions it suits, as a bitmask."""
     outdated: list[tuple[tuple[int, int], ...]]
-    """For every instance, per file that is there from the start: the instances that write anew, in another
-    form, what it is of, and those that make it; with one of the former it is out of date unless one of the
-    latter makes it."""
-    sensible: bool = False
-    """Whether only what people would ask for is wanted, not all that can be done."""
+    """For every instance, per fixture file that it reads: the instances that write its content anew in
+    another form, and those that write the file itself. With one of the former, the file is outdated unless
+    one of the latter writes it."""
+    has_sense: bool = False
+    """Whether only sets that people would ask for are wanted, not all that are possible."""
     adds_nothing: int = 0
-    """Instances that only open or show what they read, put it into another format or put files together."""
+    """Instances that only open, show or convert what they read, or combine files."""
     gatherers: int = 0
-    """Instances that make a place for several things, so that at least two must use it."""
+    """Instances that make a place for several things, which at least two must use."""
 
     def producer(self, need: Need, members: int) -> int | None:
-        """The member that writes what is needed, or None when the fixture serves."""
+        """The member that writes what is needed, or None if the fixture serves."""
         found = need.producers & members
         return found.bit_length() - 1 if found else None
 
     def links(self, members: int) -> Iterator[tuple[int, int, Resource]]:
-        """What flows between the members: from which to which, and what."""
+        """The links between members: producer, consumer and resource."""
         for number in bits(members):
             for need in self.instances[number].needs:
-                if (maker := self.producer(need, members)) is not None:
-                    yield maker, number, need.resource
+                if (source := self.producer(need, members)) is not None:
+                    yield source, number, need.resource
 
     def bound_subtasks(self, members: int) -> int:
-        """The bound subtasks of a set, whatever documents their slots carry, each as the bit of its first
-        instance."""
+        """The bound subtasks of a set, each as the bit of its first instance, whatever documents the slots
+        carry."""
         return reduce(or_, (self.originals[number] for number in bits(members)), 0)
 
     def pattern(self, members: int) -> tuple[int, ...]:
-        """The subtasks of a set, whatever their values, sorted."""
+        """The sorted subtasks of a set, without their values."""
         return tuple(sorted(self.instances[number].template for number in bits(members)))
 
     def members_with(self, nodes: Sequence[BoundSubtask]) -> int:
-        """The set of the instances that these bound subtasks are; 0 if the pool lacks one of them."""
+        """The set of the instances of these bound subtasks; 0 if the pool lacks one of them."""
         numbers = [
             next(
                 (number for number in bits(self.siblings[template]) if self.instances[number].node == node),
@@ -111,26 +110,26 @@ class CompiledPool:
 def compile_pool(
     pool: Sequence[BoundSubtask], fixtures: Fixtures, sense: Sense | None = None
 ) -> CompiledPool:
-    """Number the pool, bind its slots to documents, and find who feeds and who excludes whom.
+    """Number the pool, bind its slots to documents, and find which instances feed or exclude each other.
 
     With `sense`, subtasks that nobody would ask for together exclude each other too.
 
     The order of `pool` does not matter; an instance given twice counts once. A slot output without a document
-    inherits the document the subtask works on, or the one that its own slot input carries; a slot input
-    without a document becomes one variant per document that some producer puts there.
+    inherits the document that the subtask works on or that its slot input carries. A slot input without a
+    document becomes one variant per document that some producer puts there.
 
-    Instances of different worlds are never in one task, and none feeds one of another world. The same
-    parameters in two worlds count as one bound subtask where tasks are compared.
+    Instances of different worlds never feed each other or share a task. When tasks are compared, the same
+    parameters in two worlds count as one bound subtask.
     """
     unique = {node.instance_id: node for node in sorted(pool, key=lambda node: node.instance_id)}
-    nodes = _variants([_inherit(node) for node in unique.values()])
+    nodes = _variants([_inherit_document(node) for node in unique.values()])
     if sense is not None:
-        nodes = [node for node in nodes if sense.occasions(node) != () and not _takes_one_thing_twice(node)]
+        nodes = [node for node in nodes if sense.occasions(node) != () and not _mixes_forms_of_one_file(node)]
     templates = {name: number for number, name in enumerate(sorted({node.subtask_id for node in nodes}))}
     categories = sorted({node.application_category for node in nodes})
     instances = _instances(nodes, templates, categories, fixtures)
     if sense is not None:
-        instances = sensible(instances, sense)
+        instances = exclude_rivals(instances, sense)
     feeds, siblings = [0] * len(instances), [0] * len(templates)
     for instance in instances:
         siblings[instance.template] |= 1 << instance.number
@@ -146,11 +145,11 @@ def compile_pool(
         originals=_originals(nodes),
         occasions=_occasions(nodes, sense),
         outdated=_outdated(instances) if sense is not None else [()] * len(instances),
-        sensible=sense is not None,
+        has_sense=sense is not None,
     )
     if sense is not None:
-        gathers = [number for number, node in enumerate(nodes) if node.subtask_id in sense.gatherers]
-        compiled.gatherers = mask_of(gathers)
+        gatherers = [number for number, node in enumerate(nodes) if node.subtask_id in sense.gatherers]
+        compiled.gatherers = mask_of(gatherers)
         compiled.adds_nothing = mask_of([number for number, node in enumerate(nodes) if _adds_nothing(node)])
     return compiled
 
@@ -166,35 +165,37 @@ def _originals(nodes: Sequence[BoundSubtask]) -> list[int]:
 
 
 def _occasions(nodes: Sequence[BoundSubtask], sense: Sense | None) -> list[int]:
-    wanted = [sense.occasions(node) if sense is not None else None for node in nodes]
-    named = sorted({name for names in wanted for name in names or ()})
-    bit = {name: 1 << place for place, name in enumerate(named)}
-    return [_ANY if names is None else sum(bit[name] for name in names) for names in wanted]
+    occasions = [sense.occasions(node) if sense is not None else None for node in nodes]
+    distinct = sorted({name for names in occasions for name in names or ()})
+    bit = {name: 1 << position for position, name in enumerate(distinct)}
+    return [_EVERY_OCCASION if names is None else sum(bit[name] for name in names) for names in occasions]
 
 
 def _outdated(instances: Sequence[Instance]) -> list[tuple[tuple[int, int], ...]]:
     writers = Counter[tuple[str, str]]()
     for instance in instances:
-        read, made = (
+        read, written = (
             {stem_of(item.value) for item in side if item.kind is ResourceKind.FILE}
             for side in (instance.node.inputs, instance.node.outputs)
         )
-        for thing in made - read:
+        for thing in written - read:
             writers[instance.node.world, thing] |= 1 << instance.number
     return [
         tuple(
-            (others, need.producers)
+            (newer_writers, need.producers)
             for need in instance.needs
             if need.fixture
             and need.resource.kind is ResourceKind.FILE
-            and (others := writers[instance.node.world, stem_of(need.resource.value)] & ~need.producers)
+            and (
+                newer_writers := writers[instance.node.world, stem_of(need.resource.value)] & ~need.producers
+            )
         )
         for instance in instances
     ]
 
 
-def _takes_one_thing_twice(node: BoundSubtask) -> bool:
-    """Whether the content of a file goes into another file of the same thing, such as its PDF."""
+def _mixes_forms_of_one_file(node: BoundSubtask) -> bool:
+    """Whether the content of a file is put into another form of that file, such as its PDF."""
     names = [
         [stem_of(item.value) for item in dict.fromkeys(node.inputs) if item.value and chosen(item)]
         for chosen in (lambda item: item.is_transient, lambda item: item.kind is ResourceKind.FILE)
@@ -204,34 +205,34 @@ def _takes_one_thing_twice(node: BoundSubtask) -> bool:
 
 def _adds_nothing(node: BoundSubtask) -> bool:
     shows = node.inputs and all(item.slot is not None and not item.is_transient for item in node.outputs)
-    return bool(shows and node.outputs) or converts(node) or puts_together(node)
+    return bool(shows and node.outputs) or converts(node) or combines_files(node)
 
 
 def _instances(
     nodes: Sequence[BoundSubtask], templates: Mapping[str, int], categories: Sequence[str], fixtures: Fixtures
 ) -> list[Instance]:
     producers, consumers = Counter[tuple[str, Resource]](), Counter[tuple[str, Resource]]()
-    copies, citizens = Counter[str](), Counter[str]()
+    same_instance, same_world = Counter[str](), Counter[str]()
     for number, node in enumerate(nodes):
         bit = 1 << number
-        copies[node.instance_id] |= bit
-        citizens[node.world] |= bit
+        same_instance[node.instance_id] |= bit
+        same_world[node.world] |= bit
         for resource in set(node.outputs):
             producers[node.world, resource] |= bit
         for resource in set(node.consumed) - set(node.outputs):
             if resource.slot is None:
                 consumers[node.world, resource] |= bit
-    everybody = (1 << len(nodes)) - 1
+    everything = (1 << len(nodes)) - 1
     instances = []
     for number, node in enumerate(nodes):
         bit = 1 << number
-        clashes = copies[node.instance_id] | (everybody & ~citizens[node.world])
+        clashes = same_instance[node.instance_id] | (everything & ~same_world[node.world])
         for resource in node.outputs:
             clashes |= producers[node.world, resource]
         for resource in node.consumed:
             clashes |= consumers[node.world, resource]
-        there = fixtures.get(fixture_key(node.application, node.world), frozenset())
-        existing = there | fixtures.get("", frozenset())
+        own_fixtures = fixtures.get(fixture_key(node.application, node.world), frozenset())
+        existing = own_fixtures | fixtures.get("", frozenset())
         needs = [
             Need(
                 resource,
@@ -256,12 +257,12 @@ def _instances(
 def _readers(
     instance: Instance, instances: Sequence[Instance], feeds: Sequence[int], sense: Sense | None
 ) -> tuple[int, ...]:
-    """For each output of an instance that is a means and no end, the instances that read it."""
-    unwanted = sense is not None and instance.node.subtask_id in sense.means
+    """For each output of an instance that is only a means, the instances that read it."""
+    is_means = sense is not None and instance.node.subtask_id in sense.means
     means = {
         resource
         for resource in instance.node.outputs
-        if resource.is_transient or (unwanted and resource.slot is None)
+        if resource.is_transient or (is_means and resource.slot is None)
     }
     readers = Counter[Resource]()
     for number in bits(feeds[instance.number]):
@@ -271,9 +272,8 @@ def _readers(
     return tuple(readers[resource] for resource in sorted(means, key=str))
 
 
-def _inherit(node: BoundSubtask) -> BoundSubtask:
-    """Give slot outputs without a document the one document that the subtask works on, where there is exactly
-    one."""
+def _inherit_document(node: BoundSubtask) -> BoundSubtask:
+    """Give slot outputs without a document the one document the subtask works on, if there is exactly one."""
     sides = ((node.inputs, False), (node.outputs, False), (node.inputs, True))
     documents = (
         {resource.value for resource in side if (resource.slot is not None) is carried and resource.value}
@@ -292,28 +292,28 @@ def _inherit(node: BoundSubtask) -> BoundSubtask:
 def _variants(nodes: list[BoundSubtask]) -> list[BoundSubtask]:
     """Replace every slot input without a document by one variant per document it can carry."""
     current = nodes
-    for _ in range(_ROUNDS_OF_INHERITANCE):
+    for _ in range(_INHERITANCE_ROUNDS):
         carried: dict[tuple[str, str, str], dict[str, None]] = {}
         for node in current:
             for resource in node.outputs:
                 if resource.slot is not None:
-                    place = (node.world, resource.category, resource.application)
-                    carried.setdefault(place, {})[resource.value] = None
-        expanded = [variant for node in nodes for variant in _expand(node, carried)]
+                    slot = (node.world, resource.category, resource.application)
+                    carried.setdefault(slot, {})[resource.value] = None
+        expanded = [variant for node in nodes for variant in _document_variants(node, carried)]
         if expanded == current:
             break
         current = expanded
     return current
 
 
-def _expand(
+def _document_variants(
     node: BoundSubtask, carried: Mapping[tuple[str, str, str], dict[str, None]]
 ) -> list[BoundSubtask]:
     open_inputs = [item for item in dict.fromkeys(node.inputs) if item.slot is not None and not item.value]
     if not open_inputs:
         return [node]
-    places = [(node.world, item.category, item.application) for item in open_inputs]
-    choices = [sorted(carried.get(place, {"": None})) for place in places]
+    slots = [(node.world, item.category, item.application) for item in open_inputs]
+    choices = [sorted(carried.get(slot, {"": None})) for slot in slots]
     variants = []
     for documents in islice(product(*choices), _MAXIMUM_VARIANTS):
         bound = {
@@ -322,5 +322,5 @@ def _expand(
         }
         sides = {"inputs": node.inputs, "consumed": node.consumed}
         update = {name: tuple(bound.get(item, item) for item in side) for name, side in sides.items()}
-        variants.append(_inherit(node.model_copy(update=update)))
+        variants.append(_inherit_document(node.model_copy(update=update)))
     return variants

@@ -1,4 +1,4 @@
-"""The bound subtasks of a pool, numbered, with what composition needs to know of each."""
+"""The numbered bound subtasks of a pool, with what composition needs to know about them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,12 +21,12 @@ class Need:
     resource: Resource
     producers: int
     fixture: bool
-    """Whether it exists at reset anyway."""
+    """Whether it exists at reset."""
 
 
 @dataclass(slots=True)
 class Instance:
-    """A bound subtask with every slot bound to one document, and what composition needs to know of it."""
+    """A bound subtask with every slot bound to one document, its inputs and its clashes."""
 
     number: int
     node: BoundSubtask
@@ -37,12 +37,12 @@ class Instance:
     clashes: int
     """Instances that cannot be in one task with it."""
     sources: int = field(init=False)
-    """Instances that write something it reads."""
+    """Instances that write one of its inputs."""
     required: tuple[int, ...] = field(init=False)
-    """Per input that is no fixture, the instances that write it."""
+    """The instances that write each input that is no fixture."""
 
     def __post_init__(self) -> None:
-        """Gather what the needs say."""
+        """Derive the sources and the required producers."""
         self.sources = reduce(or_, (need.producers for need in self.needs), 0)
         self.required = tuple(need.producers for need in self.needs if not need.fixture)
 
@@ -57,7 +57,7 @@ def fixtures_at_reset(
 def bind_pool(
     subtasks: Sequence[Subtask], categories: Mapping[str, ResourceCategory]
 ) -> tuple[list[BoundSubtask], list[str]]:
-    """Every subtask bound to its parameter sets, and a message for each that cannot be bound."""
+    """Bind every subtask to its parameter sets; returns also a message for each that cannot be bound."""
     nodes: dict[str, BoundSubtask] = {}
     problems: list[str] = []
     for subtask in subtasks:

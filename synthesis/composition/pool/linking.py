@@ -1,7 +1,7 @@
-"""Further bindings of subtasks, to what other subtasks make.
+"""Additional instances of subtasks, bound to the products of other subtasks.
 
-The first input may be any product of its category, and what is named after the input, or may have any name,
-is named after the product. Whether it works is for replay to show.
+The first input may be any product of its category. Outputs that are named after the input, or may have any
+name, are named after the product. Replay shows whether the instances work.
 """
 
 import random
@@ -16,7 +16,7 @@ from taskloom.resources.worlds import World, stem_of
 from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
 
 _ROUNDS = 3
-"""How often work goes on with what was bound here: a chain of so many new links."""
+"""Rounds of binding, each to products of the previous one; the longest chain of new links."""
 
 
 def linked(
@@ -28,21 +28,21 @@ def linked(
     seed: int = 0,
     worlds: Mapping[str, World] | None = None,
 ) -> list[BoundSubtask]:
-    """Up to `most` further instances per world: `subtasks` bound to what `nodes` and these instances make.
+    """Up to `most` additional instances per world: `subtasks` bound to products of `nodes` and of each other.
 
-    A subtask takes each product of others once. Where there are more, they are drawn, in every world others.
-    The `worlds` say what is the name of a thing, and how a sentence names it.
+    A subtask takes each product of others once. If there are more instances, a different random sample is
+    taken in every world. The `worlds` provide the names of things and the phrases for them in sentences.
     """
-    apart: defaultdict[str, list[BoundSubtask]] = defaultdict(list)
+    by_world: defaultdict[str, list[BoundSubtask]] = defaultdict(list)
     for node in nodes:
-        apart[node.world].append(node)
+        by_world[node.world].append(node)
     found: list[BoundSubtask] = []
-    for world, there in sorted(apart.items()):
+    for world, world_nodes in sorted(by_world.items()):
         linking = _Linking(
-            there, subtasks, categories, random.Random(f"{seed} {world}"), (worlds or {}).get(world)
+            world_nodes, subtasks, categories, random.Random(f"{seed} {world}"), (worlds or {}).get(world)
         )
         for _ in range(_ROUNDS):
-            found += linking.more(most // _ROUNDS)
+            found += linking.next_round(most // _ROUNDS)
     return found
 
 
@@ -60,14 +60,14 @@ class _Linking:
         for node in sorted(nodes, key=lambda node: node.subtask_id):
             subtask = subtasks.get(node.subtask_id)
             if subtask is not None and subtask.inputs and subtask.inputs[0].parameter:
-                self._examples[_kind(node.inputs[0])].setdefault(node.subtask_id, []).append(node)
+                self._examples[_without_value(node.inputs[0])].setdefault(node.subtask_id, []).append(node)
         self._categories = categories
         self._generator = generator
-        self._taken = {(node.subtask_id, item) for node in nodes for item in node.inputs}
+        self._bound_products = {(node.subtask_id, item) for node in nodes for item in node.inputs}
         self._latest = nodes
-        self._places: dict[Resource, float] = {}
+        self._place_ranks: dict[Resource, float] = {}
 
-    def more(self, most: int) -> list[BoundSubtask]:
+    def next_round(self, most: int) -> list[BoundSubtask]:
         found = []
         products = [
             (node, item)
@@ -76,99 +76,107 @@ class _Linking:
             if item.slot is None and item.value and item not in node.inputs
         ]
         self._generator.shuffle(products)
-        for maker, product in products:
-            for name, examples in self._examples.get(_kind(product), {}).items():
-                if name != maker.subtask_id and (name, product) not in self._taken:
-                    instance = self._instance(self._subtasks[name], examples, product)
+        for producer, product in products:
+            for name, examples in self._examples.get(_without_value(product), {}).items():
+                if name != producer.subtask_id and (name, product) not in self._bound_products:
+                    instance = self._bind_to(self._subtasks[name], examples, product)
                     if instance is not None:
-                        self._taken.add((name, product))
+                        self._bound_products.add((name, product))
                         found.append(instance)
         self._generator.shuffle(found)
         self._latest = found[:most]
         return found[:most]
 
-    def _place(self, example: BoundSubtask) -> float:
-        """What comes first of where products can be put: in one world the same for all, so that they meet."""
-        beside = [item for item in example.inputs[1:] if item.slot is None]
-        return min((self._places.setdefault(item, self._generator.random()) for item in beside), default=0)
+    def _place_rank(self, example: BoundSubtask) -> float:
+        """The rank of the best place for products; the same for all in one world, so that products meet."""
+        places = [item for item in example.inputs[1:] if item.slot is None]
+        return min(
+            (self._place_ranks.setdefault(item, self._generator.random()) for item in places), default=0
+        )
 
-    def _instance(
+    def _bind_to(
         self, subtask: Subtask, examples: Sequence[BoundSubtask], product: Resource
     ) -> BoundSubtask | None:
-        """An instance of `subtask` that takes `product` as one of the `examples` takes its first input, or
-        None if none can."""
+        """An instance of `subtask` that takes `product` as its first input, modelled on one of the
+        `examples`, or None if that is impossible."""
         shuffled = self._generator.sample(examples, len(examples))
-        for example in sorted(shuffled, key=self._place):
-            values = _renamed(subtask, example, subtask.inputs[0].parameter, product.value, self._world)
+        for example in sorted(shuffled, key=self._place_rank):
+            values = _renamed_parameters(
+                subtask, example, subtask.inputs[0].parameter, product.value, self._world
+            )
             if values is not None:
                 return subtask.bind(values, self._categories, example.world)
         return None
 
 
-def _kind(resource: Resource) -> Resource:
+def _without_value(resource: Resource) -> Resource:
     return resource.model_copy(update={"value": ""})
 
 
-def _renamed(
+def _renamed_parameters(
     subtask: Subtask, example: BoundSubtask, parameter: str, value: str, world: World | None
 ) -> dict[str, str] | None:
-    """The parameters of `example` with a new value, and with what is named after the old one named after it.
+    """The parameters of `example` with a new value; outputs named after the old value are renamed after it.
 
-    None where a product has a name of which it is not known why, or that of what is read. A record has such a
-    name: it may be one that was there before.
+    None if the origin of a product's name is unknown or the name is that of the input. The names of records
+    are of unknown origin, since such a record may have existed before.
     """
-    before = example.parameters[parameter]
+    old_value = example.parameters[parameter]
     values = {**example.parameters, parameter: value}
-    for declared, made in zip(subtask.outputs, example.outputs, strict=True):
+    for declared, output in zip(subtask.outputs, example.outputs, strict=True):
         name = declared.parameter
-        if not name or name == parameter or example.parameters[name] == before:
+        if not name or name == parameter or example.parameters[name] == old_value:
             continue
-        given = example.parameters[name]
-        is_title = made.kind is not ResourceKind.FILE and " " in given
-        values[name] = given if is_title else _named_after(given, before, value)
-        kept = values[name] == given or made.kind is not ResourceKind.FILE
-        if kept and name not in subtask.fresh:
+        old_name = example.parameters[name]
+        is_title = output.kind is not ResourceKind.FILE and " " in old_name
+        values[name] = old_name if is_title else _replace_name(old_name, old_value, value)
+        needs_free_name = values[name] == old_name or output.kind is not ResourceKind.FILE
+        if needs_free_name and name not in subtask.fresh:
             return None
-        if values[name] == given and not (made.kind is ResourceKind.FILE and _is_of_several(example)):
-            values[name] = _called_like(given, value, world)
+        if values[name] == old_name and not (output.kind is ResourceKind.FILE and _combines_files(example)):
+            values[name] = _derive_name(old_name, value, world)
         if values[name] == value:
             return None
     return values
 
 
-def _is_of_several(node: BoundSubtask) -> bool:
-    """Whether several files go into what is made, so that it is not named after one of them."""
+def _combines_files(node: BoundSubtask) -> bool:
+    """Whether several files go into the product, so that it is not named after one of them."""
     files = [item.value for item in node.inputs if item.kind is ResourceKind.FILE and not item.is_transient]
     return sum(bool(PurePosixPath(value).suffix) for value in files) > 1
 
 
-def _named_after(text: str, before: str, after: str) -> str:
-    """`text` with the name of `before` in it exchanged for that of `after`, without their endings.
+def _replace_name(text: str, old_value: str, new_value: str) -> str:
+    """Replace the name of `old_value` in `text` by that of `new_value`, both without suffix.
 
-    >>> _named_after("Downloads/sales-export.csv", "Documents/sales.gnumeric", "Documents/stock.gnumeric")
+    >>> _replace_name("Downloads/sales-export.csv", "Documents/sales.gnumeric", "Documents/stock.gnumeric")
     'Downloads/stock-export.csv'
     """
-    old, new = PurePosixPath(before).stem, PurePosixPath(after).stem
+    old, new = PurePosixPath(old_value).stem, PurePosixPath(new_value).stem
     return re.sub(rf"(?<![^\W_]){re.escape(old)}(?![^\W_])", lambda _: new, text) if old else text
 
 
-def _called_like(given: str, product: str, world: World | None = None) -> str:
-    """A name of the form of `given` for what is made of `product`: a file's says of what, a title is how a
-    sentence names it. What is the name of another thing of the `world` gives the form alone.
+def _derive_name(old_name: str, product: str, world: World | None = None) -> str:
+    """A name in the form of `old_name` for what is made from `product`.
 
-    >>> _called_like("SummerBreads", "Documents/kiosk_list.txt"), _called_like("Breads to try", "KioskList")
+    The name of a file says what it is made from; a title is the phrase for the product in a sentence. If
+    `old_name` is the name of another thing in `world`, only its form is used.
+
+    >>> _derive_name("SummerBreads", "Documents/kiosk_list.txt"), _derive_name("Breads to try", "KioskList")
     ('KioskList', 'Kiosk list')
-    >>> _called_like("Documents/number.txt", "Downloads/stock-export.csv"), _called_like("men", "Stock list")
+    >>> _derive_name("Documents/number.txt", "Downloads/stock-export.csv"), _derive_name("men", "Stock list")
     ('Documents/stock_export_number.txt', 'stock_list')
     """
-    path, words = PurePosixPath(given), _words(PurePosixPath(product).stem)
+    path, words = PurePosixPath(old_name), _words(PurePosixPath(product).stem)
     if path.suffix:
-        own = [] if world and (world.occasions_of(given) or world.use(given)) else _words(path.stem)
-        return str(path.with_name("_".join(dict.fromkeys([*words, *own])) + path.suffix))
-    if given[:1].isupper() and " " in given:
+        old_words = (
+            [] if world and (world.occasions_of(old_name) or world.use(old_name)) else _words(path.stem)
+        )
+        return str(path.with_name("_".join(dict.fromkeys([*words, *old_words])) + path.suffix))
+    if old_name[:1].isupper() and " " in old_name:
         title = (_phrase(product, world) if world else "") or " ".join(words)
         return title[:1].upper() + title[1:]
-    if given[:1].isupper():
+    if old_name[:1].isupper():
         return "".join(word.capitalize() for word in words)
     return "_".join(words)
 
@@ -178,6 +186,6 @@ def _words(name: str) -> list[str]:
 
 
 def _phrase(product: str, world: World) -> str:
-    """How a sentence names a product, or the same thing in another form."""
+    """The phrase for a product in a sentence, or for another form of it."""
     others = (phrase for name, phrase in world.phrases.items() if stem_of(name) == stem_of(product))
     return world.phrase(product) or next(others, "")

@@ -1,4 +1,4 @@
-"""Which instances of a pool nobody would ask for together."""
+"""Instances of a pool that nobody would ask for together."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence, Set
@@ -18,28 +18,27 @@ from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.subtask import stem_of as subtask_stem_of
 
 _Pairs = Iterator[tuple[int, int]]
-_Thing = tuple[str, str]
-"""The category of a thing and its name, for a file without its folder and the mark of an export."""
+_ObjectKey = tuple[str, str]
+"""The category and name of an object; the name of a file without its folder and the mark of an export."""
 
 
-def sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
-    """The instances, with those excluded from each other that make no sense together.
+def exclude_rivals(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
+    """The instances, with clashes between those that make no sense together.
 
-    What one subtask moves, renames or deletes no other one reads beside it: no dependency would say which
-    comes first. Nor does one read the file of which another one makes a new version. Files are moved to one
-    place in one application.
+    No subtask reads what another moves, renames or deletes, since no dependency would order the two, nor the
+    file of which another makes a new version. Files are moved to one place in one application only.
     """
     excluded = [0] * len(instances)
-    for one, other in chain(
+    for first, second in chain(
         _lost_work(instances, sense),
         _work_done_twice(instances),
         _movers_to_one_place(instances),
-        _copied_elsewhere(instances),
-        _takers_beside_readers(instances, sense),
-        _not_with(instances, sense),
+        _copies_in_other_applications(instances),
+        _takers_and_readers(instances, sense),
+        _catalogue_exclusions(instances, sense),
     ):
-        excluded[one] |= 1 << other
-        excluded[other] |= 1 << one
+        excluded[first] |= 1 << second
+        excluded[second] |= 1 << first
     return [
         replace(
             instance,
@@ -51,131 +50,131 @@ def sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
 
 
 def _lost_work(instances: Sequence[Instance], sense: Sense) -> _Pairs:
-    """Makers and readers where the one's work is lost on the other, and those between which a thing comes
-    back, by way of a third, to the form it had."""
+    """Producers and readers where the work of one is lost in the other, and those between which an object
+    returns, through a third instance, to its earlier form."""
     for instance in instances:
         for number in bits(instance.sources):
-            maker = instances[number]
-            if sense.is_lost_work(maker.node, instance.node):
+            producer = instances[number]
+            if sense.is_lost_work(producer.node, instance.node):
                 yield number, instance.number
-            for first in bits(maker.sources):
-                if turns_back([instances[first].node, maker.node], instance.node):
+            for first in bits(producer.sources):
+                if turns_back([instances[first].node, producer.node], instance.node):
                     yield first, instance.number
 
 
 def _work_done_twice(instances: Sequence[Instance]) -> _Pairs:
-    """Two instances of one subtask, or two that make the same kind of thing, with the same object: nobody
+    """Pairs of instances of one subtask, or that make the same kind of thing, with the same object: nobody
     exports one table twice, attaches one file to two pages or packs it into two archives, pastes one copy
-    into two files, or writes to one person twice. Nor is a thing sent both by itself and in an archive, taken
-    from two places, such as the export of a table and the file that a job writes, or pasted twice into what
-    becomes one file; but what was made of it is another thing."""
-    before = cache(lambda number: _come_of(instances, instances[number].sources))
+    into two files, or writes to one person twice. Nor is an object sent both by itself and in an archive,
+    taken from two places, such as the export of a table and the file that a job writes, or pasted twice into
+    what becomes one file. A product of it counts as another object."""
+    ancestors = cache(lambda number: _ancestors(instances, instances[number].sources))
 
-    def are_apart(one: int, other: int) -> bool:
-        return not (before(one) >> other & 1 or before(other) >> one & 1)
+    def are_unrelated(first: int, second: int) -> bool:
+        return not (ancestors(first) >> second & 1 or ancestors(second) >> first & 1)
 
-    workers, things = defaultdict[object, list[int]](list), defaultdict[object, list[int]](list)
+    by_work, by_object = defaultdict[object, list[int]](list), defaultdict[object, list[int]](list)
     pasted = Counter[Resource]()
     for instance in instances:
         node, number = instance.node, instance.number
         for made in {item for item in node.outputs if item.kind is ResourceKind.FILE and item.value}:
-            things[_thing(made)].append(number)
+            by_object[_object_key(made)].append(number)
         for item in {item for item in node.inputs if item.is_transient}:
             pasted[item] |= 1 << number
         kinds, objects = _kinds_of_work(instance), _objects(node)
         for work in product(kinds, objects):
-            workers[work].append(number)
+            by_work[work].append(number)
         for item in _pasted_into_files(node):
-            workers["pasted", item].append(number)
+            by_work["pasted", item].append(number)
         for value, made in product(own_values(node), node.outputs):
-            workers[node.application, value, made.category].append(number)
-        for key in product(kinds, {*map(_thing, objects), *_packed(instance, instances)}):
-            things[key].append(number)
-    for numbers in workers.values():
+            by_work[node.application, value, made.category].append(number)
+        for key in product(kinds, {*map(_object_key, objects), *_packed_keys(instance, instances)}):
+            by_object[key].append(number)
+    for numbers in by_work.values():
         yield from combinations(numbers, 2)
-    for numbers in things.values():
-        yield from (pair for pair in combinations(numbers, 2) if are_apart(*pair))
+    for numbers in by_object.values():
+        yield from (pair for pair in combinations(numbers, 2) if are_unrelated(*pair))
     for instance in instances:
         for need in (need for need in instance.needs if need.resource in pasted):
             others = reduce(or_, (other.producers for other in instance.needs if other is not need), 0)
-            again = _come_of(instances, others) & pasted[need.resource]
-            yield from ((number, instance.number) for number in bits(again))
+            pasted_twice = _ancestors(instances, others) & pasted[need.resource]
+            yield from ((number, instance.number) for number in bits(pasted_twice))
 
 
-def _come_of(instances: Sequence[Instance], makers: int) -> int:
-    """The `makers` and everything that what they read can come of."""
+def _ancestors(instances: Sequence[Instance], producers: int) -> int:
+    """The `producers` and all direct and indirect producers of their inputs."""
     found = 0
-    while makers:
-        found |= makers
-        makers = reduce(or_, (instances[one].sources for one in bits(makers)), 0) & ~found
+    while producers:
+        found |= producers
+        producers = reduce(or_, (instances[number].sources for number in bits(producers)), 0) & ~found
     return found
 
 
 def _kinds_of_work(instance: Instance) -> list[int | str]:
-    """What is done once with one thing: a subtask, and each kind of thing it makes."""
+    """The kinds of work done once per object: the subtask, and each category it makes."""
     made = {item.category for item in instance.node.outputs if item.slot is None}
     return [instance.template, *sorted(made)]
 
 
 def _pasted_into_files(node: BoundSubtask) -> set[Resource]:
-    """What is taken from the clipboard into a file, which is done once with one copy."""
+    """Clipboard contents that are pasted into files, which is done once per copy."""
     makes_files = any(item.kind is ResourceKind.FILE for item in node.outputs)
     return {item for item in node.inputs if item.is_transient} if makes_files else set()
 
 
 def _objects(node: BoundSubtask) -> Set[Resource]:
-    """What is worked on: what is read first, and every other file, but not the place of what is made."""
+    """The objects worked on: the first input, and every other file except the places of products."""
     made = {item.value for item in node.outputs if item.kind is ResourceKind.FILE}
     places = {*made, *(str(parent) for value in made for parent in PurePosixPath(value).parents)}
     files = {item for item in node.inputs if item.kind is ResourceKind.FILE and item.value not in places}
     return {*node.inputs[:1], *files}
 
 
-def _thing(item: Resource) -> _Thing:
+def _object_key(item: Resource) -> _ObjectKey:
     if item.kind is not ResourceKind.FILE:
         return item.category, item.value
     return item.category, stem_of(item.value) + PurePosixPath(item.value).suffix
 
 
-def _packed(instance: Instance, instances: Sequence[Instance]) -> set[_Thing]:
-    """What is in what an instance reads first, where others put it there."""
-    makers = bits(instance.needs[0].producers) if instance.needs else ()
-    read = chain.from_iterable(instances[number].node.inputs for number in makers)
-    return {_thing(item) for item in read if item.slot is None or item.is_transient}
+def _packed_keys(instance: Instance, instances: Sequence[Instance]) -> set[_ObjectKey]:
+    """The contents of the first input of an instance, as far as other instances put them there."""
+    producers = bits(instance.needs[0].producers) if instance.needs else ()
+    read = chain.from_iterable(instances[number].node.inputs for number in producers)
+    return {_object_key(item) for item in read if item.slot is None or item.is_transient}
 
 
 def _movers_to_one_place(instances: Sequence[Instance]) -> _Pairs:
-    """Instances of several applications that move files to one place."""
+    """Pairs of instances that move files to one place in different applications."""
     movers = defaultdict[Resource, list[Instance]](list)
     for instance in instances:
         node = instance.node
-        taken = {item for item in node.consumed if item.kind is ResourceKind.FILE} - set(node.outputs)
-        for place in set(node.inputs) - taken if taken and node.outputs else ():
+        moved = {item for item in node.consumed if item.kind is ResourceKind.FILE} - set(node.outputs)
+        for place in set(node.inputs) - moved if moved and node.outputs else ():
             movers[place].append(instance)
     for group in movers.values():
-        for one, other in combinations(group, 2):
-            if one.node.application != other.node.application:
-                yield one.number, other.number
+        for first, second in combinations(group, 2):
+            if first.node.application != second.node.application:
+                yield first.number, second.number
 
 
-def _copied_elsewhere(instances: Sequence[Instance]) -> _Pairs:
-    """Makers and copiers of a file in two applications, where that of the maker copies such files too."""
+def _copies_in_other_applications(instances: Sequence[Instance]) -> _Pairs:
+    """Producers and copiers of a file in different applications, if the producer's copies such files too."""
     copiers = [
         (item, item.node.inputs[0].category)
         for item in instances
         if item.node.inputs and any(made.is_transient for made in item.node.outputs)
     ]
-    known = {(item.node.application, category) for item, category in copiers}
+    copying = {(item.node.application, category) for item, category in copiers}
     for copier, category in copiers:
         for number in bits(copier.sources):
             application = instances[number].node.application
-            if application != copier.node.application and (application, category) in known:
+            if application != copier.node.application and (application, category) in copying:
                 yield number, copier.number
 
 
-def _takers_beside_readers(instances: Sequence[Instance], sense: Sense) -> _Pairs:
-    """Instances that take a file or record away or make a new version of a file, each with another one that
-    reads it."""
+def _takers_and_readers(instances: Sequence[Instance], sense: Sense) -> _Pairs:
+    """Instances that consume a file or record or make a new version of a file, each with another that reads
+    it."""
     readers: dict[tuple[str, Resource], list[int]] = {}
     for instance in instances:
         for resource in set(instance.node.inputs):
@@ -190,8 +189,8 @@ def _takers_beside_readers(instances: Sequence[Instance], sense: Sense) -> _Pair
 
 
 def _revised(node: BoundSubtask, sense: Sense) -> set[Resource]:
-    """Files that a subtask reads and makes another one of the same kind from; also one in another format of
-    the same thing, where a value of its own goes into it."""
+    """Files from which a subtask makes another of the same category or, if it adds a value of its own, in
+    another format of the same content."""
     made = {resource.category for resource in node.outputs if resource.kind is ResourceKind.FILE}
     if set(node.parameters.values()) - {resource.value for resource in (*node.inputs, *node.outputs)}:
         made = made.union(*(sense.formats.get(category, ()) for category in made))
@@ -202,8 +201,8 @@ def _revised(node: BoundSubtask, sense: Sense) -> set[Resource]:
     }
 
 
-def _not_with(instances: Sequence[Instance], sense: Sense) -> _Pairs:
-    """Instances that the catalogue excludes from each other."""
+def _catalogue_exclusions(instances: Sequence[Instance], sense: Sense) -> _Pairs:
+    """Pairs of instances that the catalogue excludes."""
     by_stem = defaultdict[str, list[int]](list)
     for instance in instances:
         by_stem[subtask_stem_of(instance.node.subtask_id)].append(instance.number)

@@ -1,4 +1,4 @@
-"""Which subtasks nobody would ask for together, although one makes what the other reads."""
+"""Subtasks that nobody would ask for together, although one makes what the other reads."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -17,41 +17,38 @@ from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask, instance_i
 
 @dataclass(frozen=True, slots=True)
 class Sense:
-    """What is known of subtasks besides their resources: which names are free, and where a product is of no
-    use."""
+    """Knowledge about subtasks beyond their resources, such as free names and useless products."""
 
     fresh: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By subtask: parameters that may take any new value."""
     useless_for: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By subtask: applications and subtasks that nobody wants to take what it makes."""
+    """By subtask: applications and subtasks that have no use for its products."""
     means: frozenset[str] = frozenset()
-    """Subtasks whose files and records nobody wants for themselves."""
+    """Subtasks whose files and records are only a means."""
     gatherers: frozenset[str] = frozenset()
-    """Subtasks that make a place for several things, which nobody makes for one."""
+    """Subtasks that make a place for several things, which nobody makes for a single one."""
     not_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By subtask: others that nobody asks for beside it."""
+    """By subtask: others that nobody asks for together with it."""
     subjects: Mapping[str, str] = field(default_factory=dict)
-    """By instance of the catalogue: what it is about; empty where that is not said."""
-    named: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
-    """By subtask and world: what its instances are about, by the names of their files."""
-    at_home_anywhere: frozenset[str] = frozenset()
-    """Subtasks of which the catalogue says that they go with everything."""
+    """By instance of the catalogue: its subject; empty if none is given."""
+    subjects_by_file: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
+    """By subtask and world: the subjects of its instances, by the names of their files."""
+    unrestricted: frozenset[str] = frozenset()
+    """Subtasks that suit every subject according to the catalogue."""
     formats: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """By resource category: others that hold the same thing, because subtasks turn each into the other and
-    add nothing."""
-
+    """By resource category: others with the same content, since subtasks convert each to the other."""
     clashes: frozenset[tuple[str, str]] = frozenset()
-    """Subtasks of which the second was seen not to work after the first."""
+    """Pairs of subtasks of which the second was seen to fail after the first."""
     worlds: Mapping[str, World] = field(default_factory=dict)
-    """By name: what the things of a world are wanted for."""
+    """By name: worlds, with the occasions of their things."""
 
     @classmethod
     def of(cls, subtasks: Sequence[Subtask], applications: Mapping[str, Application]) -> Self:
-        """What `subtasks` and the curated subtasks of `applications` say."""
+        """Collect what `subtasks` and the curated subtasks of `applications` say."""
         versions = {item.subtask_id: stem_of(item.subtask_id) for item in subtasks}
         curated = _curated(applications)
         curated |= {name: curated[stem] for name, stem in versions.items() if stem in curated}
-        about = _subjects(versions, applications)
+        subject_sets = _subjects(versions, applications)
         return cls(
             fresh={subtask.subtask_id: subtask.fresh for subtask in subtasks},
             useless_for={name: example.useless_for for name, example in curated.items()},
@@ -60,14 +57,14 @@ class Sense:
             not_with={name: example.not_with for name, example in curated.items() if example.not_with},
             subjects={
                 instance_id(subtask_id, parameters, world): subject
-                for (subtask_id, world), sets in about.items()
+                for (subtask_id, world), sets in subject_sets.items()
                 for parameters, subject in sets
             },
-            named={
+            subjects_by_file={
                 key: {name: subject for parameters, subject in sets for name in _file_names(parameters)}
-                for key, sets in about.items()
+                for key, sets in subject_sets.items()
             },
-            at_home_anywhere=frozenset(
+            unrestricted=frozenset(
                 name for name, example in curated.items() if example.subjects and not any(example.subjects)
             ),
             formats=_formats(curated.values()),
@@ -75,73 +72,75 @@ class Sense:
         )
 
     def occasions(self, node: BoundSubtask) -> tuple[str, ...] | None:
-        """The occasions for which an instance can be asked for, by what it reads and makes; None where that
-        goes with everything."""
+        """The occasions that suit all inputs and outputs of an instance; None if every occasion does."""
         world = self.worlds.get(node.world)
-        things = dict.fromkeys(item.value for item in (*node.inputs, *node.outputs) if item.value)
-        return None if world is None else world.common_occasions(things)
+        values = dict.fromkeys(item.value for item in (*node.inputs, *node.outputs) if item.value)
+        return None if world is None else world.common_occasions(values)
 
-    def about(self, node: BoundSubtask) -> str:
-        """What an instance is about; one that takes what another subtask made, about what the curated one is
-        whose file has the same name, else about something of its own."""
+    def subject_of(self, node: BoundSubtask) -> str:
+        """The subject of an instance. One that reads another's product has the subject of the curated
+        instance with a file of the same name, otherwise a subject of its own."""
         subject = self.subjects.get(node.instance_id)
-        names = self.named.get((node.subtask_id, node.world))
+        names = self.subjects_by_file.get((node.subtask_id, node.world))
         if subject is not None or names is None:
             return subject or ""
         return next((names[name] for name in _file_names(node.parameters) if name in names), node.instance_id)
 
-    def goes_with_others(self, subtask: Subtask) -> bool:
-        """Whether a subtask can take what others make instead of what its examples take.
+    def accepts_other_inputs(self, subtask: Subtask) -> bool:
+        """Whether a subtask can take products of others instead of the inputs of its examples.
 
-        It cannot where it puts that into a place, and the catalogue says what each of its examples is about:
-        other things do not belong there. Nor where a parameter is no resource, such as a row or a comment:
-        that was written for the example's file. The catalogue can say that it goes with everything.
+        It cannot if it puts them into a place and the catalogue gives the subject of each example: other
+        things do not belong there. Nor can it if a parameter is no resource, such as a row or a comment,
+        which was written for the file of the example. The catalogue can exempt a subtask.
         """
-        if subtask.subtask_id in self.at_home_anywhere:
+        if subtask.subtask_id in self.unrestricted:
             return True
         if _has_own_values(subtask, subtask.available_parameters):
             return False
-        return len(subtask.inputs) == 1 or all(name != subtask.subtask_id for name, _ in self.named)
+        return len(subtask.inputs) == 1 or all(
+            name != subtask.subtask_id for name, _ in self.subjects_by_file
+        )
 
     def is_lost_work(self, producer: BoundSubtask, consumer: BoundSubtask) -> bool:
         """Whether `consumer` makes pointless what `producer` makes and it reads.
 
-        What was just made is not deleted, not moved or renamed where its name could have been chosen, and not
-        put back to what it was or into what it was made from; what was only put into another format is not
-        put into a third, and what an application saved under a name of its own is not saved there under
-        another with more in it; and nothing is taken where it is of no use, where something else is the
-        subject, or where that was seen not to work.
+        A new product is not deleted, not moved or renamed if its name was free to choose, and not turned back
+        into what it was or was made from. A converted file is not converted again. A file that an application
+        saved under a free name is not extended there under another name. Nothing is used where it is useless,
+        where the subject differs, or where this was seen to fail.
         """
         if (producer.subtask_id, consumer.subtask_id) in self.clashes:
             return True
-        about, wanted = self.about(producer), self.about(consumer)
-        if about and wanted and about != wanted:
+        producer_subject, consumer_subject = self.subject_of(producer), self.subject_of(consumer)
+        if producer_subject and consumer_subject and producer_subject != consumer_subject:
             return True
         useless_for = self.useless_for.get(producer.subtask_id, ())
         if consumer.application in useless_for or stem_of(consumer.subtask_id) in useless_for:
             return True
         if turns_back([producer], consumer) or (converts(producer) and converts(consumer)):
             return True
-        free = {producer.parameters.get(name) for name in self.fresh.get(producer.subtask_id, ())}
-        if producer.application == consumer.application and self._saved_again(producer, consumer, free):
+        free_names = {producer.parameters.get(name) for name in self.fresh.get(producer.subtask_id, ())}
+        if producer.application == consumer.application and self._saved_again(producer, consumer, free_names):
             return True
-        taken = set(producer.outputs) & set(consumer.consumed)
-        if not taken:
+        consumed = set(producer.outputs) & set(consumer.consumed)
+        if not consumed:
             return False
         if not consumer.outputs or set(consumer.outputs) & set(producer.consumed):
             return True
-        named = {item for item in taken if item.kind is ResourceKind.FILE or len(consumer.inputs) == 1}
-        return any(item.value in free for item in named)
+        renamed = {item for item in consumed if item.kind is ResourceKind.FILE or len(consumer.inputs) == 1}
+        return any(item.value in free_names for item in renamed)
 
-    def _saved_again(self, producer: BoundSubtask, consumer: BoundSubtask, free: Set[str | None]) -> bool:
-        """Whether a file of a free name becomes another file of its kind, or one that holds the same, and
+    def _saved_again(
+        self, producer: BoundSubtask, consumer: BoundSubtask, free_names: Set[str | None]
+    ) -> bool:
+        """Whether a file with a free name becomes another of its category or one with the same content, and
         nothing is pasted into it."""
         if any(item.is_transient for item in consumer.inputs):
             return False
         made = {item.category for item in consumer.outputs if item.kind is ResourceKind.FILE}
         read = set(producer.outputs) & set(consumer.inputs)
         return any(
-            item.value in free and made & {item.category, *self.formats.get(item.category, ())}
+            item.value in free_names and made & {item.category, *self.formats.get(item.category, ())}
             for item in read
         )
 
@@ -157,25 +156,25 @@ def _curated(applications: Mapping[str, Application]) -> dict[str, ExampleSubtas
 def _subjects(
     versions: Mapping[str, str], applications: Mapping[str, Application]
 ) -> dict[tuple[str, str], list[tuple[dict[str, str], str]]]:
-    """The parameter sets of the catalogue with what each is about, by subtask and world; also for the
-    `versions` of curated subtasks."""
-    about = {
+    """The parameter sets of the catalogue with their subjects, by subtask and world; also for the `versions`
+    of curated subtasks."""
+    subject_sets = {
         (name, world): list(zip(example.parameter_sets, chain(example.subjects, repeat("")), strict=False))
         for world in worlds_of(applications)
         for name, example in _curated(applications_in(applications, world)).items()
         if any(example.subjects)
     }
-    return about | {
+    return subject_sets | {
         (name, world): sets
         for name, stem in versions.items()
-        for (known, world), sets in about.items()
+        for (known, world), sets in subject_sets.items()
         if known == stem
     }
 
 
 def _formats(examples: Iterable[ExampleSubtask]) -> dict[str, frozenset[str]]:
-    """The resource categories that examples turn into each other and add nothing."""
-    turned = {
+    """The resource categories that examples convert into each other without adding anything."""
+    conversions = {
         (read.category, made.category)
         for example in examples
         if not _has_own_values(example, example.parameter_sets)
@@ -183,24 +182,28 @@ def _formats(examples: Iterable[ExampleSubtask]) -> dict[str, frozenset[str]]:
         for made in example.outputs
     }
     return {
-        one: frozenset(other for read, other in turned if read == one and (other, one) in turned)
-        for one, _ in turned
+        source: frozenset(
+            target for read, target in conversions if read == source and (target, source) in conversions
+        )
+        for source, _ in conversions
     }
 
 
-def turns_back(makers: Sequence[BoundSubtask], consumer: BoundSubtask) -> bool:
-    """Whether a subtask makes, without values of its own, of what the `makers` made one after the other, also
-    without such values, the form that the first one read: unpacks what was packed, saves as plain text what
-    was pasted from a plain text, or copies what was only pasted."""
-    if any(map(own_values, (*makers, consumer))) or any(len(maker.inputs) > 1 for maker in makers[1:]):
+def turns_back(producers: Sequence[BoundSubtask], consumer: BoundSubtask) -> bool:
+    """Whether a subtask turns the product of the successive `producers` back into the form that the first one
+    read, all without own values: it unpacks what was packed, saves as plain text what was pasted from plain
+    text, or copies what was only pasted."""
+    if any(map(own_values, (*producers, consumer))) or any(
+        len(producer.inputs) > 1 for producer in producers[1:]
+    ):
         return False
-    made = _forms(set(makers[-1].outputs) & set(consumer.inputs), copied=False)
-    before = _forms(makers[0].inputs, copied=len(makers[0].inputs) == 1) - made
-    return bool(made and before & _forms(consumer.outputs, copied=True) - made)
+    made = _forms(set(producers[-1].outputs) & set(consumer.inputs), copied=False)
+    earlier = _forms(producers[0].inputs, copied=len(producers[0].inputs) == 1) - made
+    return bool(made and earlier & _forms(consumer.outputs, copied=True) - made)
 
 
 def _forms(items: Iterable[Resource], *, copied: bool) -> set[tuple[str, str]]:
-    """What kinds of things these are, with the endings of their names; with or without what is copied."""
+    """The categories of resources with the suffixes of their names; with or without copies."""
     return {
         (item.category, "" if item.is_transient else PurePosixPath(item.value).suffix)
         for item in items
@@ -209,7 +212,7 @@ def _forms(items: Iterable[Resource], *, copied: bool) -> set[tuple[str, str]]:
 
 
 def converts(node: BoundSubtask) -> bool:
-    """Whether a subtask only puts what a file or the clipboard holds into a file of another format."""
+    """Whether a subtask only converts a file, or the clipboard, to a file of another format."""
     made = [item for item in node.outputs if item.slot is None]
     if own_values(node) or len(node.inputs) != 1 or [item.kind for item in made] != [ResourceKind.FILE]:
         return False
@@ -220,16 +223,16 @@ def converts(node: BoundSubtask) -> bool:
     )
 
 
-def puts_together(node: BoundSubtask) -> bool:
-    """Whether a subtask makes one file of several, such as an archive, and adds nothing."""
-    things = [*node.inputs, *node.outputs]
+def combines_files(node: BoundSubtask) -> bool:
+    """Whether a subtask only combines several files into one, such as an archive."""
+    resources = [*node.inputs, *node.outputs]
     made = [item for item in node.outputs if item.slot is None]
-    only_files = all(item.kind is ResourceKind.FILE and item.slot is None for item in things)
+    only_files = all(item.kind is ResourceKind.FILE and item.slot is None for item in resources)
     return only_files and len(node.inputs) > 1 == len(made) and not node.consumed and not own_values(node)
 
 
 def own_values(node: BoundSubtask) -> set[str]:
-    """The parameters of a subtask that are no resources, such as a text."""
+    """The parameter values of a subtask that are no resources, such as a text."""
     return set(node.parameters.values()) - {item.value for item in (*node.inputs, *node.outputs)}
 
 
