@@ -197,7 +197,7 @@ class ComparedTasks:
     parts: KeyTable
     """The instructions of each task's subtasks; empty unless lists are compared."""
 
-    def numbered(self, sets: Mapping[SplitName, Sequence[str]]) -> dict[SplitName, Rows]:
+    def numbers_of(self, sets: Mapping[SplitName, Sequence[str]]) -> dict[SplitName, Rows]:
         """The numbers of the tasks of each set."""
         place = {name: number for number, name in enumerate(self.table.tasks)}
         return {split: np.array([place[name] for name in names], np.int64) for split, names in sets.items()}
