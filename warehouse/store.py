@@ -175,8 +175,7 @@ class Warehouse(Reader):
         return known[version]
 
     def compact(self) -> None:
-        """Merge small data files; versions stay readable. Files that no commit references are
-        deleted after a day."""
+        """Merge small data files; versions stay readable. Unreferenced files are deleted after a day."""
         with self._lock:
             writer = self._require_writer()
             with WriterLock(self.location):

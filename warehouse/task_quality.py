@@ -30,17 +30,17 @@ _LARGEST = (
     "SELECT name, number, count(*) OVER (), sum(number) OVER () FROM ({}) AS counted(name, number)"
     " ORDER BY number DESC, name LIMIT 1"
 )
-_VALIDATED = "status = 'validated'"
+_VALID = "status = 'validated'"
 _SHARES = {
     "application": (
         "SELECT application, count(*) FROM (SELECT unnest(applications) AS application FROM tasks WHERE"
-        f" {_VALIDATED}) GROUP BY ALL"
+        f" {_VALID}) GROUP BY ALL"
     ),
-    "scenario": f"SELECT scenario, count(*) FROM tasks WHERE {_VALIDATED} GROUP BY ALL",
-    "goal": f"SELECT intent, count(*) FROM tasks WHERE {_VALIDATED} AND intent <> '' GROUP BY ALL",
+    "scenario": f"SELECT scenario, count(*) FROM tasks WHERE {_VALID} GROUP BY ALL",
+    "goal": f"SELECT intent, count(*) FROM tasks WHERE {_VALID} AND intent <> '' GROUP BY ALL",
     "set of subtasks": (
         "SELECT array_to_string(list_sort([node.subtask_id FOR node IN nodes]), ' + '), count(*)"
-        f" FROM tasks WHERE {_VALIDATED} GROUP BY ALL"
+        f" FROM tasks WHERE {_VALID} GROUP BY ALL"
     ),
 }
 
@@ -176,10 +176,9 @@ def people_report(warehouse: Warehouse) -> PeopleReport | None:
 
 def task_quality(warehouse: Warehouse) -> TaskQuality:
     """The figures of the validated tasks."""
-    task_count = warehouse.query(f"SELECT count(*) FROM tasks WHERE {_VALIDATED}").number()
+    task_count = warehouse.query(f"SELECT count(*) FROM tasks WHERE {_VALID}").number()
     sample = (
-        f"SELECT instruction FROM tasks WHERE {_VALIDATED}"
-        f" ORDER BY hash(task_id), task_id LIMIT {MOST_COUNTED}"
+        f"SELECT instruction FROM tasks WHERE {_VALID} ORDER BY hash(task_id), task_id LIMIT {MOST_COUNTED}"
     )
     texts = warehouse.query(sample).texts()
     shares = []
@@ -201,9 +200,7 @@ def task_quality(warehouse: Warehouse) -> TaskQuality:
 
 def _gaps(warehouse: Warehouse) -> tuple[Gap, ...]:
     measures = ", ".join(row.column for row in TABLE)
-    counted = warehouse.query(
-        f"SELECT {measures}, count(*) FROM tasks WHERE {_VALIDATED} GROUP BY ALL"
-    ).rows()
+    counted = warehouse.query(f"SELECT {measures}, count(*) FROM tasks WHERE {_VALID} GROUP BY ALL").rows()
     rows = [[int(str(value)) for value in row] for row in counted]
     return gaps_of({tuple(row[:-1]): row[-1] for row in rows}, load_capabilities())
 

@@ -24,7 +24,7 @@ from taskloom.taskgraph.records.task import Rejection
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.importing.episodes import DemonstratedAction, Picture
 from taskloom.warehouse.importing.importing import read_import
-from taskloom.warehouse.importing.pyautogui_scripts import action_of_script, ends_task
+from taskloom.warehouse.importing.pyautogui_scripts import ends_task, parse_script
 
 SCREEN = Picture(b"", 200, 100)
 KEPT: list[tuple[str, Action, tuple[int, int] | None]] = [
@@ -101,7 +101,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("script", "action", "at"), KEPT)
 def test_an_action_is_kept_as_it_is(script: str, action: Action, at: tuple[int, int] | None) -> None:
-    found = action_of_script(script, SCREEN, fractions=True)
+    found = parse_script(script, SCREEN, fractions=True)
 
     assert isinstance(found, DemonstratedAction)
     assert found.action == action
@@ -110,7 +110,7 @@ def test_an_action_is_kept_as_it_is(script: str, action: Action, at: tuple[int, 
 
 @pytest.mark.parametrize(("script", "reason"), REFUSED.items())
 def test_what_is_no_action_here_is_refused_with_the_reason(script: str, reason: str) -> None:
-    found = action_of_script(script, SCREEN, fractions=True)
+    found = parse_script(script, SCREEN, fractions=True)
 
     assert isinstance(found, str) and reason in found and found
 

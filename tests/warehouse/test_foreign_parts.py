@@ -6,7 +6,7 @@ import pytest
 
 from taskloom.taskgraph.records.interaction import ClickInput, DragInput, KeyboardInput, WheelMouseInput
 from taskloom.warehouse.importing.episodes import DemonstratedAction, Picture
-from taskloom.warehouse.importing.pyautogui_scripts import action_of_script
+from taskloom.warehouse.importing.pyautogui_scripts import parse_script
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from taskloom.warehouse.importing.pyautogui_scripts import action_of_script
     ],
 )
 def test_scripts_are_read_and_never_run(script: str, kind: type | None) -> None:
-    found = action_of_script(script, Picture(b"", 100, 100), fractions=True)
+    found = parse_script(script, Picture(b"", 100, 100), fractions=True)
 
     if kind is None:
         assert isinstance(found, str) and found

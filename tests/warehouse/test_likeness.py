@@ -125,7 +125,7 @@ def test_likeness_is_looked_for_again_in_sets_that_were_not_compared() -> None:
     found = find_resembling(tasks, members)
 
     def leaks(train: str, test: str) -> bool:
-        sets = tasks.numbered({"train": [train], "test": [test]})
+        sets = tasks.numbers_of({"train": [train], "test": [test]})
         return bool(leakage(tasks, sets, (), ("template", "value", "intent"), (members, found)).leaks)
 
     assert [leak.value for leak in found] == ["twin"]

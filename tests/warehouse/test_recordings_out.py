@@ -34,7 +34,7 @@ from taskloom.warehouse.exporting.recordings import (
 )
 from taskloom.warehouse.exports.agent_net import agent_net_code
 from taskloom.warehouse.importing.episodes import DemonstratedAction, Picture
-from taskloom.warehouse.importing.pyautogui_scripts import action_of_script
+from taskloom.warehouse.importing.pyautogui_scripts import parse_script
 from tests.warehouse.sample_parts import trajectory
 
 WIDTH, HEIGHT = 640, 480
@@ -86,7 +86,7 @@ def test_actions_come_back_from_agent_net_as_they_were(action: Action) -> None:
     step = step_of(action)
     code = agent_net_code(step, (WIDTH, HEIGHT))
 
-    found = action_of_script(code, Picture(b"", WIDTH, HEIGHT), fractions=True)
+    found = parse_script(code, Picture(b"", WIDTH, HEIGHT), fractions=True)
 
     assert isinstance(found, DemonstratedAction), (code, found)
     again = step.model_copy(update={"action": found.action, "target_rectangle": found.rectangle})

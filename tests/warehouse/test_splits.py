@@ -136,7 +136,9 @@ def compared(
         (),
         lines,
     )
-    return found, found.numbered({name: [task.task_id for task in members] for name, members in sets.items()})
+    return found, found.numbers_of(
+        {name: [task.task_id for task in members] for name, members in sets.items()}
+    )
 
 
 def report_on(lines: Sequence[str] = (), **sets: list[Task]) -> LeakageReport:

@@ -157,9 +157,8 @@ class ExportSource:
     def task_columns(self, columns: Sequence[str]) -> Iterator[tuple[SplitName, pa.Table]]:
         """Columns of the tasks, set by set and by id, some thousand rows at a time."""
         selected = ", ".join(f'"{name}"' for name in columns)
-        for split, result in self._query_by_set(
-            f"SELECT {selected} FROM tasks WHERE {_IN_VALUES} ORDER BY task_id"
-        ):
+        sql = f"SELECT {selected} FROM tasks WHERE {_IN_VALUES} ORDER BY task_id"
+        for split, result in self._query_by_set(sql):
             yield split, result.table
 
     def _query_by_set(self, sql: str) -> Iterator[tuple[SplitName, QueryResult]]:

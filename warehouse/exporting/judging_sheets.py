@@ -46,16 +46,14 @@ def sheet_of(task: Task, source: ExportSource) -> JudgingSheet:
                 raise InexpressibleError(f"no file shows whether {node.subtask_id} is done")
             through.append(name)
             continue
-        outputs = {
-            item.value for other in earlier for item in other.outputs if item.kind is ResourceKind.FILE
-        }
+        files = {item.value for other in earlier for item in other.outputs if item.kind is ResourceKind.FILE}
         judged.append(
             JudgedSubtask(
                 instance_id=name,
                 instruction=node.instruction,
                 source=text,
                 parameters=dict(node.parameters),
-                made_before=tuple(sorted(outputs)),
+                made_before=tuple(sorted(files)),
                 as_left=_files_as_left(text, node, earlier, _CLIPBOARD in known_sources, source.checks),
                 given_from=known_sources,
                 left_out=left_out,

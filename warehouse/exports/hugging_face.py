@@ -92,10 +92,8 @@ class ParquetFiles:
     def add(self, configuration: str, split: str, table: pa.Table, schema: pa.Schema) -> None:
         """Append rows as a row group of their own."""
         key = (configuration, split)
-        writer, path, row_count = self._open.pop(key, (None, Path(), 0))
-        if writer is not None and (
-            row_count + table.num_rows > _MOST_ROWS or path.stat().st_size > _MOST_BYTES
-        ):
+        writer, path, rows = self._open.pop(key, (None, Path(), 0))
+        if writer is not None and (rows + table.num_rows > _MOST_ROWS or path.stat().st_size > _MOST_BYTES):
             writer.close()
             writer = None
         if writer is None:
@@ -107,9 +105,9 @@ class ParquetFiles:
                 path, schema.with_metadata(metadata), compression="zstd", compression_level=3
             )
             names.append(path.relative_to(self._folder).as_posix())
-            row_count = 0
+            rows = 0
         writer.write_table(table.cast(schema))
-        self._open[key] = (writer, path, row_count + table.num_rows)
+        self._open[key] = (writer, path, rows + table.num_rows)
         self.rows[configuration][split] += table.num_rows
 
 

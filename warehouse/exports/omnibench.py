@@ -73,11 +73,9 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     write_lines(
         folder / "templates.jsonl", (item.model_dump(mode="json") for item in source.subtasks.values())
     )
-    notes = (
-        [f"`successful_topo` lists only the stored orders of {incomplete} tasks that have more."]
-        if incomplete
-        else []
-    )
+    notes = []
+    if incomplete:
+        notes.append(f"`successful_topo` lists only the stored orders of {incomplete} tasks that have more.")
     if options.coordinates != "absolute":
         notes.append("`rect` is always in pixels, as in the paper.")
     return ExportOutcome(counts=dict(counts), refused=tuple(refused), notes=tuple(notes))

@@ -27,7 +27,7 @@ from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.importing.items import IMPORTED, ForeignModel, Item, Text
 
 _ACTION: Final[TypeAdapter[Action]] = TypeAdapter(Action)
-_RENAMED_ARGUMENTS: Final = {"wheel_dist": "wheel_distance"}
+_NEW_NAMES: Final = {"wheel_dist": "wheel_distance"}
 
 
 def build_task(
@@ -46,7 +46,7 @@ def build_task(
     others = other_applications or {}
     categories = {*(node.application_category for node in nodes), *others.values()}
     try:
-        graph = TaskGraph(nodes=_sort_topologically(nodes, edges), edges=tuple(edges))
+        graph = TaskGraph(nodes=_sort_nodes(nodes, edges), edges=tuple(edges))
         complexity = complexity_from_shape(shape_of(graph.predecessors), len(categories))
         orders = orders_of(graph)
     except ValidationError as error:
@@ -121,9 +121,7 @@ class PaperAction(ForeignModel):
 
 def read_action(action: PaperAction, item: Item, place: str = "") -> Action:
     """Our equivalent of `action`, at `place` in `item`; refused where function or arguments are unknown."""
-    values: dict[str, object] = {
-        _RENAMED_ARGUMENTS.get(name, name): value for name, value in action.args.items()
-    }
+    values: dict[str, object] = {_NEW_NAMES.get(name, name): value for name, value in action.args.items()}
     values["operation"] = action.function
     if action.function in ("click_input", "drag_input"):
         values["control_label"] = ""
@@ -143,9 +141,7 @@ def guess_resource(category: str, application: str, value: str) -> Resource:
     return bind_resource(known, application, value)
 
 
-def _sort_topologically(
-    nodes: Sequence[BoundSubtask], edges: Sequence[Dependency]
-) -> tuple[BoundSubtask, ...]:
+def _sort_nodes(nodes: Sequence[BoundSubtask], edges: Sequence[Dependency]) -> tuple[BoundSubtask, ...]:
     """The nodes in the topological order closest to theirs; unchanged with a cycle or a repeated id."""
     place = {node.instance_id: number for number, node in enumerate(nodes)}
     if not edges or len(place) < len(nodes):

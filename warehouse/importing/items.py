@@ -85,8 +85,8 @@ class Item:
             return model.model_validate(self.value)
         except ValidationError as error:
             faults = [
-                Fault(self.file, self._path_of(place_of(fault["loc"])), reason_of(fault))
-                for fault in error.errors(include_url=False)
+                Fault(self.file, self._path_of(place_of(item["loc"])), reason_of(item))
+                for item in error.errors(include_url=False)
             ]
             raise ImportRefusedError.listing(faults) from None
 

@@ -218,9 +218,7 @@ class _ScriptState:
             self.used = False
 
 
-def action_of_script(
-    script: str, picture: Picture | None, *, fractions: bool
-) -> DemonstratedAction | str | None:
+def parse_script(script: str, picture: Picture | None, *, fractions: bool) -> DemonstratedAction | str | None:
     """The single action of a script on the screen before it, or the reason why it has none.
 
     Moving the pointer before a drag or a scroll belongs to that action, and so does clicking a place

@@ -20,7 +20,7 @@ from taskloom.warehouse.importing.episodes import (
 )
 from taskloom.warehouse.importing.items import ForeignModel, Identifier, Item, Records, Text, items_of
 from taskloom.warehouse.importing.json_reading import collection_files
-from taskloom.warehouse.importing.pyautogui_scripts import action_of_script, ends_task
+from taskloom.warehouse.importing.pyautogui_scripts import ends_task, parse_script
 
 
 class _Value(ForeignModel):
@@ -81,7 +81,7 @@ def _describe(item: Item, folder: Path) -> Description:
 
 
 def _read_action(value: _Value, picture: Picture | None) -> DemonstratedAction | str | None:
-    action = action_of_script(value.code, picture, fractions=True)
+    action = parse_script(value.code, picture, fractions=True)
     if not isinstance(action, DemonstratedAction):
         return action
     return replace(action, description=value.observation, thought=value.thought)

@@ -14,7 +14,7 @@ from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.importing.episodes import Description, read_picture, read_tasks
 from taskloom.warehouse.importing.items import ForeignModel, Item, Items, Records, Text, items_of
 from taskloom.warehouse.importing.json_reading import file_inside, parse_json, read_text
-from taskloom.warehouse.importing.pyautogui_scripts import action_of_script
+from taskloom.warehouse.importing.pyautogui_scripts import parse_script
 
 _MAX_BOXES = 5000
 _LISTS = ("train.json", "val.json", "validation.json", "test.json")
@@ -67,10 +67,7 @@ def _describe(item: Item, root: Path) -> Description:
         instruction,
         folders[-1:] if len(folders) > 2 else ("desktop",),
         content=content,
-        steps=[
-            (picture, action_of_script(statement, picture, fractions=False))
-            for statement in _statements(script)
-        ],
+        steps=[(picture, parse_script(line, picture, fractions=False)) for line in _statements(script)],
     )
 
 

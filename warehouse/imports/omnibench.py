@@ -264,12 +264,8 @@ def _task(task_id: str, item: Item, fields: _Task, subtasks: Mapping[str, Subtas
         lambda reason: item.refusal("dag.edges", reason),
         intent=fields.task_intent,
     )
-    successful_orders = tuple(
-        tuple(nodes[name].instance_id for name in order) for order in fields.successful_topo
-    )
-    return task.model_copy(
-        update={"successful_orders": successful_orders, "successful_order_count": len(successful_orders)}
-    )
+    orders = tuple(tuple(nodes[name].instance_id for name in order) for order in fields.successful_topo)
+    return task.model_copy(update={"successful_orders": orders, "successful_order_count": len(orders)})
 
 
 def _bind(subtask: Subtask, instruction: str) -> BoundSubtask:

@@ -149,9 +149,7 @@ def _describe(item: Item, root: Path) -> Description:
     for conversation in conversations:
         marks = sum(turn.value.count(_IMAGE_MARK) for turn in conversation.conversations if turn.is_question)
         if marks != len(conversation.image):
-            fault = (
-                f"its texts have {marks} {_IMAGE_MARK} marks, but it has {len(conversation.image)} pictures"
-            )
+            fault = f"its texts have {marks} {_IMAGE_MARK} marks for {len(conversation.image)} pictures"
             return Description(instruction, ("desktop",), steps=fault)
         pictures = iter(conversation.image)
         screen: Picture | None = None

@@ -108,10 +108,8 @@ class WordingsReader:
         database = duckdb.connect()
         with registered(database, given=pa.table({"number": numbers, "folded": folded})):
             database.execute(_SEQUENCES_SQL)
-        columns = database.sql("SELECT text, size FROM texts ORDER BY number").fetchnumpy()
-        return Wordings(
-            np.asarray(columns["text"], np.uint64), np.asarray(columns["size"], np.int64), database
-        )
+        rows = database.sql("SELECT text, size FROM texts ORDER BY number").fetchnumpy()
+        return Wordings(np.asarray(rows["text"], np.uint64), np.asarray(rows["size"], np.int64), database)
 
 
 def _fold(texts: pa.Array) -> pa.ChunkedArray:
@@ -197,7 +195,7 @@ class ComparedTasks:
     parts: KeyTable
     """The instructions of each task's subtasks; empty unless lists are compared."""
 
-    def numbered(self, sets: Mapping[SplitName, Sequence[str]]) -> dict[SplitName, Rows]:
+    def numbers_of(self, sets: Mapping[SplitName, Sequence[str]]) -> dict[SplitName, Rows]:
         """The numbers of the tasks of each set."""
         place = {name: number for number, name in enumerate(self.table.tasks)}
         return {split: np.array([place[name] for name in names], np.int64) for split, names in sets.items()}
@@ -320,11 +318,9 @@ def _add_equal_instructions(
     repeated = np.flatnonzero(count[group] > 1)
     representatives = present[first_of_group[group[repeated]]].tolist()
     numbers = sorted(set(representatives))
-    instructions = instruction_of([tasks[number] for number in numbers])
+    wording = instruction_of([tasks[number] for number in numbers])
     number_of = {
-        number: keys.names.setdefault(
-            f"instruction {fold_text(instructions[tasks[number]])}", len(keys.names)
-        )
+        number: keys.names.setdefault(f"instruction {fold_text(wording[tasks[number]])}", len(keys.names))
         for number in numbers
     }
     keys.holders.append(order[present[repeated]])

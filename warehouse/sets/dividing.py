@@ -73,7 +73,7 @@ def divide(
 def hold_out(table: KeyTable, strata: KeyTable, request: SetRequest, seed: int) -> Division:
     """The held-out tasks as the test set, the others by shares; what would connect the two is left out.
     Refused where no task is held out, or none remains."""
-    used = strata.users()
+    used = strata.use_counts()
     present = {label: number for number, label in enumerate(strata.keys) if used[number]}
     for item in request.held_out:
         if item not in present:
@@ -129,7 +129,7 @@ class _Dealer:
         self._total = len(strata.tasks)
         self._shares = {name: shares.get(name, 0.0) for name in SPLITS}
         self._names = [name for name in SPLITS if self._shares[name]]
-        self._sizes = strata.users()
+        self._sizes = strata.use_counts()
         self._wanted = {name: [self._shares[name] * size for size in self._sizes] for name in SPLITS}
         self._held = {name: [0] * len(self._sizes) for name in SPLITS}
         self._lacking = {name: [1.0] * len(self._sizes) for name in SPLITS}

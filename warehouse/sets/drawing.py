@@ -79,7 +79,7 @@ def draw_tasks(
     table = tasks.table
     division = _divide(tasks, request, selection.seed)
     between_sets = "instruction" not in request.may_share
-    divided = tasks.numbered(division.tasks)
+    divided = tasks.numbers_of(division.tasks)
     removed = find_resembling(tasks, divided, places, between_sets=between_sets)
     shares = _actual_shares(division) if request.held_out else request.shares
     _refuse_empty_sets(division.tasks, shares, len(table.tasks))
@@ -95,7 +95,9 @@ def draw_tasks(
         )
         splits[name] = tuple(sorted(drawn))
         shortfalls += missing
-    report = leakage(tasks, tasks.numbered(splits), places, request.may_share, (divided, removed)).model_copy(
+    report = leakage(
+        tasks, tasks.numbers_of(splits), places, request.may_share, (divided, removed)
+    ).model_copy(
         update={
             **_report_fields(request, division, removed, lists),
             "advice": (
@@ -260,7 +262,7 @@ def advice_on(tasks: ComparedTasks, request: SetRequest, seed: int) -> Iterator[
     """Sentences about what most tasks share, and about what allowing sets to share it would change."""
     table = tasks.table
     total = len(table.tasks)
-    use_counts = table.users()
+    use_counts = table.use_counts()
     most_used = sorted(range(len(use_counts)), key=lambda key: -use_counts[key])[:_KEYS_NAMED]
     listed = ", ".join(f"{table.keys[key]!r} in {use_counts[key]}" for key in most_used)
     if listed:

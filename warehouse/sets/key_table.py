@@ -99,7 +99,7 @@ class KeyTable:
             groups.setdefault(group, []).append(task)
         return list(groups.values())
 
-    def users(self) -> list[int]:
+    def use_counts(self) -> list[int]:
         """How many tasks hold each key."""
         counts: list[int] = np.bincount(self.numbers(), minlength=len(self.keys)).tolist()
         return counts

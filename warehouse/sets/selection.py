@@ -94,11 +94,10 @@ def select(warehouse: Warehouse, selection: Selection) -> tuple[str, ...]:
 
 def candidates(warehouse: Warehouse, selection: Selection) -> list[Candidates]:
     """The tasks from which each cell of `selection` may be drawn; raises what `select` does."""
-    quota_sum = sum(quota.size for quota in selection.cells)
-    if selection.size is not None and selection.size < quota_sum:
+    total = sum(quota.size for quota in selection.cells)
+    if selection.size is not None and selection.size < total:
         raise SelectionInvalidError(
-            f"The cells ask for {quota_sum} tasks, but the size allows {selection.size}; leave one of the two"
-            " out."
+            f"The cells ask for {total} tasks, but the size allows {selection.size}; leave one of them out."
         )
     conditions, parameters = _conditions(warehouse, selection)
     pools: list[Candidates] = []

@@ -130,7 +130,7 @@ def leakage(
         left_out=0,
         may_share=tuple(kind for kind in LEAK_KINDS if kind in may_share),
         checked=dict(sorted(checked.items())),
-        leaks=(*_leaks_of_keys(shared, may_share), *resembling),
+        leaks=(*_key_leaks(shared, may_share), *resembling),
     )
 
 
@@ -160,9 +160,7 @@ def _line_of_each(tasks: ComparedTasks, members: Members, lines: int) -> Rows:
     return np.where(line_of >= 0, line_of - tasks.first_line, -1)
 
 
-def _leaks_of_keys(
-    shared: Mapping[str, Sequence[SplitName]], may_share: Collection[LeakKind]
-) -> Iterator[Leak]:
+def _key_leaks(shared: Mapping[str, Sequence[SplitName]], may_share: Collection[LeakKind]) -> Iterator[Leak]:
     for key, names in sorted(shared.items()):
         kind, _, value = key.partition(" ")
         if kind in may_share or kind == "instruction":

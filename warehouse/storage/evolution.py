@@ -129,14 +129,12 @@ def complete_for_reading(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(f"CREATE VIEW {name} AS SELECT * FROM {LAKE}.main.{name}")
     for table in TABLES:
         source = f"{LAKE}.main.{table.name}" if table.name in stored else ""
-        connection.execute(
-            f"CREATE VIEW {table.name} AS {_select_present_columns(connection, table, source)}"
-        )
+        connection.execute(f"CREATE VIEW {table.name} AS {_select_columns(connection, table, source)}")
     for view in views():
         connection.execute(f"CREATE VIEW {view.name} AS {view.sql}")
 
 
-def _select_present_columns(connection: duckdb.DuckDBPyConnection, table: Table, source: str) -> str:
+def _select_columns(connection: duckdb.DuckDBPyConnection, table: Table, source: str) -> str:
     """A SELECT with the present columns of `table` from an older schema; no rows without a source."""
     types = {column.name: sql_type(column.arrow) for column in table.columns}
     if not source:

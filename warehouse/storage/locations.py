@@ -91,9 +91,7 @@ def _remote(text: str) -> Location:
     if unknown:
         _refuse(f"has the option {unknown[0]!r}; known: data, {', '.join(_CLIENT_OPTIONS)}")
     if not _BUCKET.match(data) and not data.startswith("/"):
-        _refuse(
-            "does not say where its data are: add ?data=s3://bucket/prefix, or a folder that all writers see"
-        )
+        _refuse("does not say where its data are: add ?data=s3://bucket/prefix, or a folder all writers see")
     settings = {"host": parts.hostname, "port": str(port or 5432), "dbname": database}
     if parts.username:
         settings["user"] = unquote(parts.username)

@@ -84,15 +84,10 @@ def add_pages(application: FastAPI, site: Site) -> None:
         record = site.find_record(Experiment, "experiment_id", name, "experiment")
         query = request.query_params
         first, second, agent, other = (query.get(part, "") for part in ("first", "second", "agent", "other"))
-        compared = site.find_record(Experiment, "experiment_id", other, "experiment") if other else None
+        peer = site.find_record(Experiment, "experiment_id", other, "experiment") if other else None
         pairs: list[dict[str, JsonValue]] = []
         if first and second:
-            values = {
-                "name": name,
-                "other": compared.name if compared else name,
-                "first": first,
-                "second": second,
-            }
+            values = {"name": name, "other": peer.name if peer else name, "first": first, "second": second}
             pairs = site.store.query(_ATTEMPT_PAIRS, values).as_dicts()
         so_far = site.store.query(_STANDINGS_SO_FAR, [name]).as_dicts()
         return site.page(
@@ -107,12 +102,12 @@ def add_pages(application: FastAPI, site: Site) -> None:
             comparisons=[item for item in record.comparisons if item.metric == "coverage_rate"],
             attempts=site.store.query(_ATTEMPTS, {"name": name, "agent": agent}).as_dicts(),
             pairs=pairs,
-            other=compared,
+            other=peer,
             others=[row for row in site.store.query(_EXPERIMENTS).as_dicts() if row["name"] != name],
-            agent_pairs=site.store.query(_AGENT_PAIRS, {"name": name, "other": compared.name}).as_dicts()
-            if compared
+            agent_pairs=site.store.query(_AGENT_PAIRS, {"name": name, "other": peer.name}).as_dicts()
+            if peer
             else [],
-            differences=_differences(record, compared) if compared else (),
+            differences=_differences(record, peer) if peer else (),
             agent=agent,
             first=first,
             second=second,
