@@ -102,7 +102,7 @@ def _in_own_process(action: Callable[..., tuple[float, float]], *arguments: str)
 def measure(count: int, folder: Path | None = None) -> list[Figure]:
     """Seconds and memory of every named query over tasks, and of dividing them into sets; the warehouse is
     kept in `folder`, if given."""
-    found: list[Figure] = []
+    results: list[Figure] = []
     schema = TABLE_NAMED["tasks"].arrow
     with tempfile.TemporaryDirectory(prefix="taskloom-benchmark-") as temporary:
         location = str(folder or Path(temporary) / "warehouse")
@@ -122,28 +122,32 @@ def measure(count: int, folder: Path | None = None) -> list[Figure]:
                 )
         for name in _QUERIES:
             seconds, gigabytes = _in_own_process(_query, location, name)
-            found.append(Figure(f"query {name}, {count:,} tasks", seconds, "s", "below 1", seconds < 1))
-            found.append(Figure(f"query {name}, {count:,} tasks", gigabytes, "GB", "below 1", gigabytes < 1))
+            results.append(Figure(f"query {name}, {count:,} tasks", seconds, "s", "below 1", seconds < 1))
+            results.append(
+                Figure(f"query {name}, {count:,} tasks", gigabytes, "GB", "below 1", gigabytes < 1)
+            )
         seconds, gigabytes = _in_own_process(_split, location)
-        found.append(Figure(f"sets of {count:,} tasks", seconds, "s", "below 60", seconds < 60))
-        found.append(Figure(f"sets of {count:,} tasks", gigabytes, "GB", "below 2", gigabytes < 2))
+        results.append(Figure(f"sets of {count:,} tasks", seconds, "s", "below 60", seconds < 60))
+        results.append(Figure(f"sets of {count:,} tasks", gigabytes, "GB", "below 2", gigabytes < 2))
         seconds, gigabytes = _in_own_process(_split_without_sharing, location)
-        found.append(
+        results.append(
             Figure(f"sets of {count:,} tasks that are one knot", seconds, "s", "below 60", seconds < 60)
         )
-        found.append(
+        results.append(
             Figure(f"sets of {count:,} tasks that are one knot", gigabytes, "GB", "below 2", gigabytes < 2)
         )
         seconds, _ = _in_own_process(_search, location)
-        found.append(
+        results.append(
             Figure(
                 f"search of two words of 20,000, {count:,} tasks", seconds, "s", "below 0.3", seconds < 0.3
             )
         )
         seconds, gigabytes = _in_own_process(_dataset_folder, location)
-        found.append(Figure(f"dataset folder of {count:,} tasks", seconds, "s", "", None))
-        found.append(Figure(f"dataset folder of {count:,} tasks", gigabytes, "GB", "below 2", gigabytes < 2))
-    return found
+        results.append(Figure(f"dataset folder of {count:,} tasks", seconds, "s", "", None))
+        results.append(
+            Figure(f"dataset folder of {count:,} tasks", gigabytes, "GB", "below 2", gigabytes < 2)
+        )
+    return results
 
 
 def figures(quick: bool = False) -> list[Figure]:

@@ -144,19 +144,19 @@ def measure(kills: int, seed: int, dataset: Path | None = None) -> KillResults:
     """Kill experiments until there were `kills` kills. `dataset` is a data folder with tasks to attempt."""
     results, generator = KillResults(), random.Random(seed)
     with tempfile.TemporaryDirectory() as folder:
-        whole, before = Path(folder) / "whole", Path(folder) / "before"
+        reference, before = Path(folder) / "reference", Path(folder) / "before"
         file = Path(folder) / "experiment.yaml"
         file.write_text(json.dumps(EXPERIMENT), encoding="utf-8")
         if dataset is not None:
-            shutil.copytree(dataset, whole)
-        elif finish(start(whole, BUILD)) != 0:
+            shutil.copytree(dataset, reference)
+        elif finish(start(reference, BUILD)) != 0:
             results.wrong.append("the build failed")
             return results
-        shutil.copytree(whole, before)
-        if finish(evaluate(whole, file)) != 0:
+        shutil.copytree(reference, before)
+        if finish(evaluate(reference, file)) != 0:
             results.wrong.append("the uninterrupted experiment failed")
             return results
-        expected = content(whole / "warehouse")
+        expected = content(reference / "warehouse")
         results.attempts = len(expected["agent_runs"])
         while results.kills < kills and not results.wrong:
             data = Path(folder) / f"experiment-{results.experiments}"

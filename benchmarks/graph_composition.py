@@ -81,12 +81,12 @@ def metrics() -> list[Figure]:
 
 def composition(quick: bool) -> list[Figure]:
     """The paper's number of tasks, evenly over the cells, compared with random growth with rejection."""
-    wanted = 2_000 if quick else PAPER
+    count = 2_000 if quick else PAPER
     nodes, intents, fixtures = synthetic_pool()
     start = time.process_time()
     pool = compile_pool(nodes, fixtures)
     request = CompositionRequest(
-        count=wanted,
+        count=count,
         maximum_size=SIZE,
         maximum_components=COMPONENTS,
         near_duplicate_share=1,
@@ -104,17 +104,17 @@ def composition(quick: bool) -> list[Figure]:
         nodes,
         intents,
         fixtures,
-        wanted=wanted,
-        per_cell=wanted // cells + 1,
+        count=count,
+        per_cell=count // cells + 1,
         maximum_size=SIZE,
         maximum_components=COMPONENTS,
         seconds=6.0 if quick else BASELINE_SECONDS,
     )
     ours_rate, their_rate = len(selected) / ours, baseline.tasks / baseline.seconds
-    theirs = baseline.seconds + (wanted - baseline.tasks) / baseline.last_rate
+    theirs = baseline.seconds + (count - baseline.tasks) / baseline.last_rate
     return [
         Figure(
-            f"{wanted:,} distinct tasks",
+            f"{count:,} distinct tasks",
             theirs / ours,
             "times faster",
             "50 or more",
@@ -138,8 +138,8 @@ def composition(quick: bool) -> list[Figure]:
 
 def records(quick: bool) -> list[Figure]:
     """Complete task records."""
-    wanted = 500 if quick else 2_000
-    seconds, _, account = composed(wanted)
+    count = 500 if quick else 2_000
+    seconds, _, account = compose_records(count)
     return [
         Figure(
             "complete task records",
@@ -150,12 +150,12 @@ def records(quick: bool) -> list[Figure]:
     ]
 
 
-def composed(wanted: int) -> tuple[float, int, int]:
+def compose_records(count: int) -> tuple[float, int, int]:
     """Processor seconds, distinct ids and number of complete task records."""
     nodes, intents, fixtures = synthetic_pool()
     start = time.process_time()
     request = CompositionRequest(
-        count=wanted,
+        count=count,
         maximum_size=SIZE,
         maximum_components=COMPONENTS,
         near_duplicate_share=1,

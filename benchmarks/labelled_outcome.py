@@ -82,10 +82,10 @@ class ExpectedState(Record):
     def _mismatch_in_text(self, text: str, place: str) -> str:
         if self.is_text is not None and text.strip() != self.is_text.strip():
             return f"{place} is {text[:200]!r}, not {self.is_text!r}"
-        for wanted in self.has:
-            count = text.count(wanted)
+        for required in self.has:
+            count = text.count(required)
             if not count or (self.times and count != self.times):
-                return f"{place} has {wanted!r} {count} times; it begins with {text[:200]!r}"
+                return f"{place} has {required!r} {count} times; it begins with {text[:200]!r}"
         for unwanted in self.lacks:
             if unwanted in text:
                 return f"{place} has {unwanted!r}"

@@ -56,14 +56,14 @@ def random_growth(
     intents: Sequence[Intent],
     fixtures: Mapping[str, Set[Resource]],
     *,
-    wanted: int,
+    count: int,
     per_cell: int,
     maximum_size: int,
     maximum_components: int,
     seconds: float,
     seed: int = 0,
 ) -> BaselineRun:
-    """Grow random sets inside random intents, up to `wanted` tasks or `seconds` of processor time."""
+    """Grow random sets inside random intents, up to `count` tasks or `seconds` of processor time."""
     generator = random.Random(seed)
     by_subtask: dict[str, list[BoundSubtask]] = {}
     for node in nodes:
@@ -73,7 +73,7 @@ def random_growth(
     run = BaselineRun()
     start = time.process_time()
     tasks_before = 0
-    while run.tasks < wanted and run.seconds < seconds:
+    while run.tasks < count and run.seconds < seconds:
         run.seconds = time.process_time() - start
         if run.seconds < seconds * 3 / 4:
             tasks_before = run.tasks

@@ -158,7 +158,7 @@ def examine(folder: Path, location: str, writers: int) -> dict[str, object]:
     batches = stored["intents"]
     return {
         "batches": len(batches),
-        "committed": len(committed),
+        "noted": len(committed),
         "lost": len(committed - batches.keys()),
         "doubled": doubled,
         "torn": sum(rows != ROWS for batch_rows in stored.values() for rows in batch_rows.values()),

@@ -136,13 +136,13 @@ def draw_svg(graph: TaskGraph, numbers: Mapping[str, int] | None = None) -> str:
         y = middle - height // 2
         subtask = graph.nodes[item.node]
         colour = _COLOURS[applications.index(subtask.application) % len(_COLOURS)]
-        instruction = wrapped(_printable(subtask.instruction), _TEXT_WIDTH, _LETTERS, _INSTRUCTION_LINES)
+        instruction = wrap_text(_printable(subtask.instruction), _TEXT_WIDTH, _LETTERS, _INSTRUCTION_LINES)
         texts = "".join(
             f'<text x="{x + 9}" y="{y + 36 + 15 * row}">{escape(line)}</text>'
             for row, line in enumerate(instruction)
         )
         head = f"{numbers.get(subtask.instance_id, '')} {subtask.application}".strip()
-        head = fitted(_printable(head), _TEXT_WIDTH, _BOLD_LETTERS)
+        head = fit_text(_printable(head), _TEXT_WIDTH, _BOLD_LETTERS)
         lines.append(
             f'<g data-node="{escape(_printable(subtask.instance_id), quote=True)}">'
             f'<rect x="{x}" y="{y}" width="{_BOX_WIDTH}" height="{height}" rx="6" fill="{colour}"/>'
@@ -265,7 +265,7 @@ def _label(resources: list[Resource], x: int, y: int, *, two_lines: bool) -> lis
         texts = [(y - 5, f"{first.category} {name}".strip(), more)]
     return [
         f'<text x="{x - 10}" y="{height}" text-anchor="end" font-size="{_LABEL_LETTERS}" fill="#555">'
-        f"{escape(fitted(_printable(text), _LABEL_WIDTH - 14 - text_width(rest, _LABEL_LETTERS), _LABEL_LETTERS) + rest)}</text>"  # noqa: E501
+        f"{escape(fit_text(_printable(text), _LABEL_WIDTH - 14 - text_width(rest, _LABEL_LETTERS), _LABEL_LETTERS) + rest)}</text>"  # noqa: E501
         for height, text, rest in texts
     ]
 
@@ -305,10 +305,10 @@ def _letter_width(letter: str) -> float:
     return _WIDE if east_asian_width(letter) in "WF" else _OTHER
 
 
-def fitted(text: str, pixels: float, size: float) -> str:
+def fit_text(text: str, pixels: float, size: float) -> str:
     """`text` on one line of at most `pixels`, with an ellipsis at the end if it is cut.
 
-    >>> fitted("export the table", 60, 10), fitted("export", 60, 10)
+    >>> fit_text("export the table", 60, 10), fit_text("export", 60, 10)
     ('export t…', 'export')
     """
     line = " ".join(text.split())
@@ -319,10 +319,10 @@ def fitted(text: str, pixels: float, size: float) -> str:
     return line.rstrip(" ,;") + "…"
 
 
-def wrapped(text: str, pixels: float, size: float, lines: int) -> list[str]:
+def wrap_text(text: str, pixels: float, size: float, lines: int) -> list[str]:
     """`text` on at most `lines` lines, broken between words if possible; what does not fit is cut.
 
-    >>> wrapped("export the table", 70, 10, 2), wrapped("export the table", 70, 10, 1)
+    >>> wrap_text("export the table", 70, 10, 2), wrap_text("export the table", 70, 10, 1)
     (['export the', 'table'], ['export the…'])
     """
     words = text.split()
@@ -338,5 +338,5 @@ def wrapped(text: str, pixels: float, size: float, lines: int) -> list[str]:
             line, words[0] = word[:end], word[end:]
         finished.append(line)
     if words or not finished:
-        finished.append(fitted(" ".join(words), pixels, size))
+        finished.append(fit_text(" ".join(words), pixels, size))
     return finished

@@ -195,6 +195,6 @@ def _split_thinking(text: str) -> tuple[str, str]:
 
 def _extract_thought(thinking: str, spoken: str) -> str:
     words = _LABEL.sub("", _CALLS_BEGIN.split(spoken, maxsplit=1)[0].strip(), count=1).strip()
-    if not words and (found := _THOUGHT_IN_JSON.search(spoken)) is not None:
-        words = found[1]
+    if not words and (match := _THOUGHT_IN_JSON.search(spoken)) is not None:
+        words = match[1]
     return (words or thinking.strip())[:_LONGEST_THOUGHT]

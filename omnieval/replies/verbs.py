@@ -161,20 +161,20 @@ def numbers(value: JsonValue) -> list[float]:
     >>> numbers("<point>12 34.5</point>"), numbers([[1, 2, 3, 4]]), numbers(None)
     ([12.0, 34.5], [1.0, 2.0, 3.0, 4.0], [])
     """
-    found: list[float] = []
+    values: list[float] = []
     if isinstance(value, bool) or value is None:
-        return found
+        return values
     if isinstance(value, (int, float)):
-        found = [value] if abs(value) <= _LIMIT and math.isfinite(value) else []
+        values = [value] if abs(value) <= _LIMIT and math.isfinite(value) else []
     elif isinstance(value, str):
-        found = [number for item in _NUMBER.findall(value[:200]) if abs(number := float(item)) <= _LIMIT]
+        values = [number for item in _NUMBER.findall(value[:200]) if abs(number := float(item)) <= _LIMIT]
     elif isinstance(value, list):
         for item in value[:8]:
-            found += numbers(item)
+            values += numbers(item)
     else:
         for key in ("x", "y"):
-            found += numbers(value.get(key))
-    return [float(number) for number in found]
+            values += numbers(value.get(key))
+    return [float(number) for number in values]
 
 
 def _key_names(value: JsonValue) -> tuple[str, ...]:

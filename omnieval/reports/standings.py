@@ -6,7 +6,14 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from statistics import fmean, pstdev
 
-from taskloom.omnieval.reports.statistics import Interval, interval, paired, pass_all, pass_at, ratio
+from taskloom.omnieval.reports.statistics import (
+    Interval,
+    interval,
+    paired_difference,
+    pass_all,
+    pass_at,
+    ratio,
+)
 from taskloom.resources.dimensions import DIMENSIONS, LEVELS
 from taskloom.taskgraph.measures.complexity import cell_of
 from taskloom.taskgraph.records.agent_run import AgentRun, Comparison, Standing
@@ -47,7 +54,7 @@ def comparisons(attempts: Iterable[ScoredAttempt]) -> tuple[Comparison, ...]:
     for metric in COMPARED:
         values = {agent: _per_task(own, metric) for agent, own in grouped.items()}
         for first, second in combinations(grouped, 2):
-            difference = paired(values[first], values[second])
+            difference = paired_difference(values[first], values[second])
             if difference is not None:
                 comparison = Comparison(
                     first=first,

@@ -55,12 +55,12 @@ def ratio(numerators: Sequence[float], denominators: Sequence[float]) -> Interva
     return Interval(float(above.sum() / below.sum()), *_percentiles(ratios))
 
 
-def paired(first: Mapping[str, float], second: Mapping[str, float]) -> Difference | None:
+def paired_difference(first: Mapping[str, float], second: Mapping[str, float]) -> Difference | None:
     """The mean of `first` minus that of `second` over the tasks that both have; None without any.
 
     The test flips the signs of differences: all combinations for up to 12 tasks, otherwise 2,000 random ones.
 
-    >>> paired({"a": 1.0, "b": 1.0}, {"a": 0.0, "b": 0.0}).p_value
+    >>> paired_difference({"a": 1.0, "b": 1.0}, {"a": 0.0, "b": 0.0}).p_value
     0.5
     """
     shared = sorted(first.keys() & second.keys())

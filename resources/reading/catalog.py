@@ -87,8 +87,8 @@ def _applications(extra: Path | None) -> tuple[tuple[str, Application], ...]:
             if problems:
                 raise source.reject(problems)
             entries[name], sources[name] = application, source
-    for name, found in check_links(entries.values(), categories).items():
-        raise sources[name].reject(found)
+    for name, mistakes in check_links(entries.values(), categories).items():
+        raise sources[name].reject(mistakes)
     return tuple(sorted(entries.items()))
 
 

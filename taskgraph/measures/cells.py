@@ -106,7 +106,7 @@ def contradiction_in(levels: LevelConstraint) -> str:
     return ""
 
 
-FEW = 0.05
+RARE_SHARE = 0.05
 """Share of the tasks below which a level or a capability counts as rare."""
 
 
@@ -149,13 +149,13 @@ def gaps_of(tasks: Mapping[tuple[int, ...], int], capabilities: Iterable[Capabil
         present = [values[position] for values in tasks]
         for level in LEVELS:
             count = _count_with(cells, {row.name: level})
-            if count < FEW * total:
+            if count < RARE_SHARE * total:
                 name = f"{level} in {row.name}"
                 missing = _describe_missing_values(row, level, count, (min(present), max(present)))
                 gaps.append(Gap(name=name, tasks=count, share=count / total, missing=missing))
     for capability in capabilities:
         count = sum(number for cell, number in cells.items() if capabilities_met(cell, [capability]))
-        if count < FEW * total:
+        if count < RARE_SHARE * total:
             missing = _describe_missing_levels(cells, capability.levels())
             gaps.append(Gap(name=capability.title, tasks=count, share=count / total, missing=missing))
     return tuple(gaps)

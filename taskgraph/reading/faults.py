@@ -74,8 +74,8 @@ def reason_of(fault: ErrorDetails) -> str:
     return message if kind in ("value_error", _PREDICATE) else message[:1].lower() + message[1:]
 
 
-def describe_faults(error: ValidationError, whole: str) -> str:
-    """The first faults in one line, a sentence each; `whole` names the document, for faults of no single
+def describe_faults(error: ValidationError, document: str) -> str:
+    """The first faults in one line, a sentence each; `document` is its name, for faults of no single
     field.
 
     >>> from pydantic import TypeAdapter
@@ -86,17 +86,17 @@ def describe_faults(error: ValidationError, whole: str) -> str:
     '`a[0]` must be text, not a number. `b` must be a list, not text.'
     """
     faults = error.errors(include_url=False)
-    lines = [_sentence(fault, whole) for fault in faults[:_MAXIMUM_FAULTS]]
+    lines = [_sentence(fault, document) for fault in faults[:_MAXIMUM_FAULTS]]
     if len(faults) > _MAXIMUM_FAULTS:
         more = len(faults) - _MAXIMUM_FAULTS
         lines.append(f"There are {more} more faults." if more > 1 else "There is 1 more fault.")
     return " ".join(lines)
 
 
-def _sentence(fault: ErrorDetails, whole: str) -> str:
+def _sentence(fault: ErrorDetails, document: str) -> str:
     place, reason = place_of(fault["loc"]), reason_of(fault)
     if fault["type"] in ("missing", "literal_error", "enum", _PREDICATE, *_REQUIREMENTS):
-        text = f"`{place}` {reason}" if place else f"{whole} {reason}"
+        text = f"`{place}` {reason}" if place else f"{document} {reason}"
     else:
         text = f"`{place}`: {reason}" if place else reason
     return text if text.endswith((".", "?")) else f"{text}."

@@ -31,7 +31,7 @@ def test_the_synthetic_pool_has_the_papers_size() -> None:
 def test_the_baseline_finds_distinct_tasks_within_its_quotas() -> None:
     nodes, intents, fixtures = synthetic_pool(intents=20)
     run = random_growth(
-        nodes, intents, fixtures, wanted=40, per_cell=5, maximum_size=6, maximum_components=4, seconds=5.0
+        nodes, intents, fixtures, count=40, per_cell=5, maximum_size=6, maximum_components=4, seconds=5.0
     )
     assert sum(run.per_cell.values()) == run.tasks > 0
     assert max(run.per_cell.values()) <= 5

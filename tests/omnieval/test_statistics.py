@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.omnieval.reports.statistics import interval, paired, pass_all, pass_at, ratio
+from taskloom.omnieval.reports.statistics import interval, paired_difference, pass_all, pass_at, ratio
 
 VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 
@@ -24,15 +24,15 @@ def test_an_interval_holds_its_mean_and_stays_within_the_values(values: list[flo
 def test_few_pairs_are_tested_exactly() -> None:
     first = dict.fromkeys("abcdef", 1.0)
     second = dict.fromkeys("abcdef", 0.0)
-    found = paired(first, second)
+    found = paired_difference(first, second)
     assert found is not None
     assert (found.value, found.p_value) == (1.0, 2 / 2**6)
-    assert paired(first, {"z": 1.0}) is None
+    assert paired_difference(first, {"z": 1.0}) is None
 
 
 @given(st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 1), min_size=1))
 def test_an_agent_does_not_differ_from_itself(values: dict[str, float]) -> None:
-    found = paired(values, values)
+    found = paired_difference(values, values)
     assert found is not None
     assert (found.value, found.low, found.high, found.p_value) == (0, 0, 0, 1)
 
