@@ -1,11 +1,11 @@
-"""What measuring an agent costs beside the agent: `python -m benchmarks agent_harness`.
+"""The overhead of measuring an agent: `python -m benchmarks agent_harness`.
 
-Four environments at once, with pictures: the same actions done by the browser driver alone (click, picture),
-by calling the environment directly (act, look, evidence), and by an agent of foreign code through the episode
-loop with everything that guards it. All in turns, in one process; the ratio of their steps a second is the
-figure, and that of the processor time of a step, browsers included, of which a full machine has no more:
-for Chromium, and for the simulated platform, whose steps take a millisecond, so that the harness
-shows. A last figure is the processor time from the command to the first attempt, Python's start included.
+Four environments at once, with pictures, perform the same actions by the browser driver alone (click,
+picture), by calling the environment directly (act, observe, evidence), and by an agent of foreign code
+through the episode loop with all its guards. They take turns in one process. The figures are the ratios of
+their steps a second and of the processor time of a step, browsers included, which is what limits a full
+machine: for Chromium, and for the simulated platform, whose steps take a millisecond, so that the overhead is
+visible. A last figure is the processor time from the command to the first attempt, including Python's start.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ _START = (
 )
 
 
-class Clicking:
-    """Clicks the first control, so many times."""
+class ClickingAgent:
+    """Clicks the first control `steps` times."""
 
     def __init__(self, steps: int) -> None:
         self.steps = steps
@@ -64,8 +64,8 @@ class Clicking:
 
 
 @asynccontextmanager
-async def pages_by_driver(settings: WebBrowserSettings) -> AsyncIterator[list[Page]]:
-    """The page in browsers that nothing but the driver uses, one for each environment."""
+async def open_driver_pages(settings: WebBrowserSettings) -> AsyncIterator[list[Page]]:
+    """The page in browsers that only the driver uses, one for each environment."""
     async with AsyncExitStack() as opened:
         pages = []
         for _ in range(SIDE_BY_SIDE):
@@ -78,14 +78,14 @@ async def pages_by_driver(settings: WebBrowserSettings) -> AsyncIterator[list[Pa
         yield pages
 
 
-async def by_driver(seen: Page, steps: int) -> None:
-    """The actions by the driver alone, which waits for nothing."""
+async def click_by_driver(page: Page, steps: int) -> None:
+    """The actions by the driver alone, without any waits."""
     for _ in range(steps):
-        await seen.mouse.click(20, 20)
-        await seen.screenshot()
+        await page.mouse.click(20, 20)
+        await page.screenshot()
 
 
-async def directly(environment: Environment, application: Application, steps: int) -> None:
+async def act_directly(environment: Environment, application: Application, steps: int) -> None:
     """The actions without an agent."""
     observation = await environment.reset([application])
     for _ in range(steps):
@@ -93,9 +93,9 @@ async def directly(environment: Environment, application: Application, steps: in
         await environment.evidence()
 
 
-async def measured(environment: Environment, application: Application, steps: int) -> None:
+async def run_attempt(environment: Environment, application: Application, steps: int) -> None:
     """The actions as an attempt."""
-    agent = GuardedAgent(lambda: Clicking(steps), apart=True)
+    agent = GuardedAgent(lambda: ClickingAgent(steps), apart=True)
     assignment = Assignment(instance_id="a", subtask_id="a", instruction="Click.")
     await run_episode(
         environment,
@@ -107,7 +107,7 @@ async def measured(environment: Environment, application: Application, steps: in
     await agent.close()
 
 
-def page(folder: str) -> Application:
+def page_application(folder: str) -> Application:
     """A page with a button that changes when it is clicked."""
     (Path(folder) / "site").mkdir()
     (Path(folder) / "site" / "index.html").write_text(_PAGE, encoding="utf-8")
@@ -125,63 +125,63 @@ def page(folder: str) -> Application:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How one way of working went in one round."""
+    """The speed of one way of acting in one round."""
 
     steps_a_second: float
-    """By the clock."""
+    """In wall time."""
     core_milliseconds: float
-    """Processor time of a step: of this process and all that it started, such as browsers."""
+    """Processor time of a step, of this process and everything that it started, such as browsers."""
 
 
 def processor_seconds() -> float:
-    """Processor time so far of this process and of every process below it that still runs."""
-    below: dict[int, list[int]] = {}
+    """Processor time so far of this process and all its running descendants."""
+    children: dict[int, list[int]] = {}
     used: dict[int, float] = {}
-    for place in Path("/proc").glob("[0-9]*/stat"):
+    for path in Path("/proc").glob("[0-9]*/stat"):
         try:
-            fields = place.read_text().rpartition(")")[2].split()
+            fields = path.read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        number = int(place.parent.name)
-        below.setdefault(int(fields[1]), []).append(number)
+        number = int(path.parent.name)
+        children.setdefault(int(fields[1]), []).append(number)
         used[number] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    waiting, total = [os.getpid()], 0.0
-    while waiting:
-        number = waiting.pop()
+    pending, total = [os.getpid()], 0.0
+    while pending:
+        number = pending.pop()
         total += used.get(number, 0.0)
-        waiting += below.get(number, [])
+        pending += children.get(number, [])
     return total
 
 
 async def rates(steps: int, rounds: int, name: str = "simulated") -> dict[str, list[Pace]]:
     """The pace on a platform, in turns: with an agent, directly, and in Chromium by the driver."""
-    found: dict[str, list[Pace]] = {}
+    paces: dict[str, list[Pace]] = {}
     async with AsyncExitStack() as opened:
         folder = opened.enter_context(tempfile.TemporaryDirectory())
-        browser = name == "web_browser"
-        settings = {"temporary_folder": folder} | ({"data_folder": folder} if browser else {})
-        application = page(folder) if browser else next(iter(platform(name).applications()))
+        in_browser = name == "web_browser"
+        settings = {"temporary_folder": folder} | ({"data_folder": folder} if in_browser else {})
+        application = page_application(folder) if in_browser else next(iter(platform(name).applications()))
         environments = [create_environment(name, settings) for _ in range(SIDE_BY_SIDE)]
         for item in environments:
             opened.push_async_callback(item.close)
         works: dict[str, Callable[[], list[Awaitable[None]]]] = {
-            "directly": lambda: [directly(item, application, steps) for item in environments],
-            "with an agent": lambda: [measured(item, application, steps) for item in environments],
+            "directly": lambda: [act_directly(item, application, steps) for item in environments],
+            "with an agent": lambda: [run_attempt(item, application, steps) for item in environments],
         }
-        if browser:
+        if in_browser:
             pages = await opened.enter_async_context(
-                pages_by_driver(WebBrowserSettings.model_validate(settings))
+                open_driver_pages(WebBrowserSettings.model_validate(settings))
             )
-            works["by the driver"] = lambda: [by_driver(item, steps) for item in pages]
+            works["by the driver"] = lambda: [click_by_driver(item, steps) for item in pages]
         for number in range(rounds + 1):
             for title, work in works.items():
                 began, used = time.perf_counter(), processor_seconds()
                 await asyncio.gather(*work())
                 if number:
-                    made, seconds = SIDE_BY_SIDE * steps, time.perf_counter() - began
-                    pace = Pace(made / seconds, 1000 * (processor_seconds() - used) / made)
-                    found.setdefault(title, []).append(pace)
-    return found
+                    total, seconds = SIDE_BY_SIDE * steps, time.perf_counter() - began
+                    pace = Pace(total / seconds, 1000 * (processor_seconds() - used) / total)
+                    paces.setdefault(title, []).append(pace)
+    return paces
 
 
 def figures(quick: bool) -> list[Figure]:
@@ -191,21 +191,21 @@ def figures(quick: bool) -> list[Figure]:
         chromium = asyncio.run(rates(20, rounds, "web_browser"))
     except BrowserMissingError as error:
         raise NotMeasuredError(str(error)) from None
-    started = subprocess.run([sys.executable, "-c", _START], capture_output=True, text=True, check=True)
-    begun = float(started.stdout)
+    process = subprocess.run([sys.executable, "-c", _START], capture_output=True, text=True, check=True)
+    start_seconds = float(process.stdout)
     simulated = asyncio.run(rates(20 if quick else 60, rounds))
     return [
-        _compared("in Chromium", chromium, "by the driver", goal=True),
-        _compared("in Chromium", chromium, "directly", goal=False),
-        _worked("in Chromium", chromium, "by the driver"),
-        _worked("in Chromium", chromium, "directly"),
-        _compared("simulated", simulated, "directly", goal=False),
+        _compare_speed("in Chromium", chromium, "by the driver", goal=True),
+        _compare_speed("in Chromium", chromium, "directly", goal=False),
+        _compare_processor_time("in Chromium", chromium, "by the driver"),
+        _compare_processor_time("in Chromium", chromium, "directly"),
+        _compare_speed("simulated", simulated, "directly", goal=False),
         Figure(
             "`taskloom evaluate` before its first attempt, imports",
-            begun,
+            start_seconds,
             "s of processor time",
             "under 5",
-            begun < 5,
+            start_seconds < 5,
             note="no Prefect server is started unless PREFECT_API_URL names one",
         ),
     ]
@@ -217,9 +217,9 @@ _BASELINES = {
 }
 
 
-def _worked(where: str, found: dict[str, list[Pace]], baseline: str) -> Figure:
-    raw = [item.core_milliseconds for item in found[baseline]]
-    ours = [item.core_milliseconds for item in found["with an agent"]]
+def _compare_processor_time(where: str, paces: dict[str, list[Pace]], baseline: str) -> Figure:
+    raw = [item.core_milliseconds for item in paces[baseline]]
+    ours = [item.core_milliseconds for item in paces["with an agent"]]
     return Figure(
         f"processor time of a step of an attempt, four environments at once, {where}",
         statistics.median(b / a for a, b in zip(raw, ours, strict=True)),
@@ -231,9 +231,9 @@ def _worked(where: str, found: dict[str, list[Pace]], baseline: str) -> Figure:
     )
 
 
-def _compared(where: str, found: dict[str, list[Pace]], baseline: str, *, goal: bool) -> Figure:
-    raw = [item.steps_a_second for item in found[baseline]]
-    ours = [item.steps_a_second for item in found["with an agent"]]
+def _compare_speed(where: str, paces: dict[str, list[Pace]], baseline: str, *, goal: bool) -> Figure:
+    raw = [item.steps_a_second for item in paces[baseline]]
+    ours = [item.steps_a_second for item in paces["with an agent"]]
     ratio = statistics.median(b / a for a, b in zip(raw, ours, strict=True))
     milliseconds = 1000 * (1 / statistics.median(ours) - 1 / statistics.median(raw))
     return Figure(

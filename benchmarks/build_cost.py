@@ -1,9 +1,9 @@
-"""What a reset and a step cost beside the driver alone: `python -m benchmarks build_cost`.
+"""The cost of a reset and a step compared with the driver alone: `python -m benchmarks build_cost`.
 
-A page with a megabyte of script, as applications have, opened and clicked in 1 and in 4 environments at once;
-beside it, in turns, the same in the driver alone: a fresh context, the page, and for every click a picture
-once two frames were drawn. Seconds are those of the clock for one environment, and of the processor for both,
-with everything that was started. What a whole build costs stands in `taskloom sql core_seconds`.
+A page with a megabyte of script, as in real applications, is opened and clicked in 1 and in 4 environments at
+once, in turns with the same in the driver alone: a fresh context, the page, and for every click a picture
+once two frames were drawn. Seconds are wall time for one environment, and processor time of everything that
+was started. The cost of a whole build is in `taskloom sql core_seconds`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 from playwright.async_api import Browser, CDPSession, Page
 
-from benchmarks.agent_harness import page
+from benchmarks.agent_harness import page_application
 from benchmarks.run import Figure, NotMeasuredError
 from taskloom.environments.environment import Environment
 from taskloom.environments.errors import BrowserMissingError
@@ -44,33 +44,37 @@ _SCRIPT = "".join(
 _FRAMES = "() => new Promise(yes => requestAnimationFrame(() => requestAnimationFrame(yes)))"
 
 Costs = dict[str, list[tuple[float, float]]]
-"""Seconds of the clock and of the processor per reset or step, by what was measured."""
+"""Wall time and processor time per reset or step, in seconds, by what was measured."""
 
 
 def heavy_page(folder: str) -> Application:
     """The page with a button, behind a large script."""
-    made = page(folder)
+    application = page_application(folder)
     site = Path(folder) / "site"
     (site / "large.js").write_text(_SCRIPT, encoding="utf-8")
     index = site / "index.html"
     index.write_text(
         index.read_text().replace("<button", "<script src=large.js></script><button"), encoding="utf-8"
     )
-    return made
+    return application
 
 
-async def measured(
-    costs: Costs, name: str, spent: CoreSeconds, works: Sequence[Callable[[], Awaitable[Any]]], times: int = 1
+async def measure(
+    costs: Costs,
+    name: str,
+    core_seconds: CoreSeconds,
+    works: Sequence[Callable[[], Awaitable[Any]]],
+    times: int = 1,
 ) -> None:
-    """Do each of `works` several times, side by side, and note what one of them took once."""
+    """Do each of `works` several times, side by side, and add the cost of doing one of them once."""
 
-    async def repeated(work: Callable[[], Awaitable[Any]]) -> None:
+    async def repeat(work: Callable[[], Awaitable[Any]]) -> None:
         for _ in range(times):
             await work()
 
-    before, began = sum(spent.so_far().values()), time.perf_counter()
-    await asyncio.gather(*map(repeated, works))
-    used = sum(spent.so_far().values()) - before
+    before, began = sum(core_seconds.so_far().values()), time.perf_counter()
+    await asyncio.gather(*map(repeat, works))
+    used = sum(core_seconds.so_far().values()) - before
     costs[name].append(((time.perf_counter() - began) / times, used / len(works) / times))
 
 
@@ -96,11 +100,11 @@ async def raw_picture(opened: Page, protocol: CDPSession) -> bytes:
     return base64.b64decode(answer["data"])
 
 
-async def compared(side_by_side: int, resets: int, steps: int) -> tuple[Costs, Costs]:
-    """The costs of the driver alone, and ours."""
+async def compare_costs(side_by_side: int, resets: int, steps: int) -> tuple[Costs, Costs]:
+    """The costs of the driver alone, and of environments."""
     raw: Costs = defaultdict(list)
     ours: Costs = defaultdict(list)
-    with tempfile.TemporaryDirectory() as folder, CoreSeconds() as spent:
+    with tempfile.TemporaryDirectory() as folder, CoreSeconds() as core_seconds:
         application, settings = heavy_page(folder), {"data_folder": folder, "temporary_folder": folder}
         environments = [create_environment("web_browser", settings) for _ in range(side_by_side)]
         sandbox, server = Sandbox(Path(folder)), StaticServer(Path(folder) / "site")
@@ -118,15 +122,16 @@ async def compared(side_by_side: int, resets: int, steps: int) -> tuple[Costs, C
             await environment.act(ClickInput(control_label="1"))
 
         try:
-            for turn in range(-3, resets):  # the first turns start browsers, and compile
-                kept = (raw, ours) if turn >= 0 else (defaultdict(list), defaultdict(list))
-                works = [partial(raw_reset, browser, address, pages, n) for n in range(side_by_side)]
-                await measured(kept[0], "reset", spent, works)
-                await measured(
-                    kept[1], "reset", spent, [partial(item.reset, [application]) for item in environments]
-                )
-                await measured(kept[0], "step", spent, [partial(raw_step, n) for n in pages], steps)
-                await measured(kept[1], "step", spent, [partial(step, item) for item in environments], steps)
+            for round_number in range(-3, resets):  # the first rounds start browsers, and compile
+                costs = (raw, ours) if round_number >= 0 else (defaultdict(list), defaultdict(list))
+                raw_resets = [partial(raw_reset, browser, address, pages, n) for n in range(side_by_side)]
+                our_resets = [partial(item.reset, [application]) for item in environments]
+                await measure(costs[0], "reset", core_seconds, raw_resets)
+                await measure(costs[1], "reset", core_seconds, our_resets)
+                raw_steps = [partial(raw_step, n) for n in pages]
+                our_steps = [partial(step, item) for item in environments]
+                await measure(costs[0], "step", core_seconds, raw_steps, steps)
+                await measure(costs[1], "step", core_seconds, our_steps, steps)
         finally:
             await asyncio.gather(*(item.close() for item in environments))
             await process.close()
@@ -135,8 +140,8 @@ async def compared(side_by_side: int, resets: int, steps: int) -> tuple[Costs, C
     return raw, ours
 
 
-async def waited(side_by_side: int, episodes: int) -> tuple[list[float], list[float]]:
-    """Seconds that acting stood still between two episodes of eight steps, and that their resets took."""
+async def measure_waits(side_by_side: int, episodes: int) -> tuple[list[float], list[float]]:
+    """Seconds without acting between two episodes of eight steps, and the seconds of their resets."""
     waits, resets, free = [], [], [0.0] * side_by_side
     with tempfile.TemporaryDirectory() as folder:
         application, settings = heavy_page(folder), {"data_folder": folder, "temporary_folder": folder}
@@ -163,15 +168,15 @@ async def waited(side_by_side: int, episodes: int) -> tuple[list[float], list[fl
 
 def figures(quick: bool) -> list[Figure]:
     """The figures."""
-    found = []
+    results = []
     for side_by_side in (1, 4):
         try:
-            raw, ours = asyncio.run(compared(side_by_side, 4 if quick else 12, 4))
-            waits, resets = asyncio.run(waited(side_by_side, side_by_side * (6 if quick else 12)))
+            raw, ours = asyncio.run(compare_costs(side_by_side, 4 if quick else 12, 4))
+            waits, resets = asyncio.run(measure_waits(side_by_side, side_by_side * (6 if quick else 12)))
         except BrowserMissingError as error:
             raise NotMeasuredError(str(error)) from None
-        found += [_figure(name, side_by_side, raw[name], ours[name]) for name in ("reset", "step")]
-        found.append(
+        results += [_figure(name, side_by_side, raw[name], ours[name]) for name in ("reset", "step")]
+        results.append(
             Figure(
                 f"wait for a reset, environments at once: {side_by_side}",
                 statistics.median(waits) / statistics.median(resets),
@@ -180,14 +185,14 @@ def figures(quick: bool) -> list[Figure]:
                 note=f"{statistics.median(waits):.2f} instead of {statistics.median(resets):.2f} s",
             )
         )
-    return found
+    return results
 
 
 def _figure(
     name: str, side_by_side: int, raw: list[tuple[float, float]], ours: list[tuple[float, float]]
 ) -> Figure:
     (clock, raw_clock), (core, raw_core) = (
-        [statistics.fmean(cost[at] for cost in costs) for costs in (ours, raw)] for at in (0, 1)
+        [statistics.fmean(cost[index] for cost in costs) for costs in (ours, raw)] for index in (0, 1)
     )
     return Figure(
         f"{name}, environments at once: {side_by_side}",

@@ -1,11 +1,11 @@
-"""Kills whole builds at random moments and starts them again: `python -m benchmarks.build_kills`.
+"""Kills whole builds at random moments and restarts them: `python -m benchmarks.build_kills`.
 
 `taskloom build` on the simulated platform is killed with SIGKILL at random moments (after a random number of
-its model calls, or a random time after the last) and started again until it ends; then the next build begins,
-until there were as many kills as asked for. Afterwards every table of its warehouse must equal an
-uninterrupted build's, and no finished call may have been made again. With `--processes 2` two builds with
-warehouses of their own share one ledger, and one of them is killed. Prints what was found; exits with 1 when
-anything was lost, doubled or paid for again.
+its model calls, or a random time after the last) and restarted until it ends; then the next build begins,
+until the requested number of kills is reached. Afterwards every table of its warehouse must equal an
+uninterrupted build's, and no finished call may have been made again. With `--processes 2`, two builds with
+separate warehouses share one ledger, and one of them is killed. Prints the results; exits with 1 if anything
+was lost, duplicated or paid for again.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ TABLES = (
     "model_calls",
     "funnel",
 )
-OF_THE_RUN = frozenset({"run_id", "call_id", "called_at", "latency_seconds", "rejection_id", "seconds"})
-"""Columns that differ from run to run although nothing else does."""
+RUN_COLUMNS = frozenset({"run_id", "call_id", "called_at", "latency_seconds", "rejection_id", "seconds"})
+"""Columns that differ between otherwise equal runs."""
 
 
 def start(data: Path, options: Sequence[str], warehouse: Path | None = None) -> subprocess.Popen[bytes]:
@@ -61,7 +61,7 @@ def start(data: Path, options: Sequence[str], warehouse: Path | None = None) -> 
 
 
 def finish(process: subprocess.Popen[bytes]) -> int:
-    """Wait for a build; its exit code, with its errors shown when that is not zero."""
+    """Wait for a build and return its exit code; prints its errors unless it succeeded or was killed."""
     _, errors = process.communicate()
     if process.returncode not in (0, -signal.SIGKILL):
         print(errors.decode(errors="replace"), file=sys.stderr)
@@ -69,7 +69,7 @@ def finish(process: subprocess.Popen[bytes]) -> int:
 
 
 def finished_calls(data: Path) -> dict[str, str]:
-    """Finished calls in the ledger, and when each ended."""
+    """The finished calls in the ledger, with the time when each ended."""
     path = data / "ledger.sqlite"
     if not path.exists():
         return {}
@@ -83,12 +83,12 @@ def finished_calls(data: Path) -> dict[str, str]:
 
 
 def content(warehouse: Path) -> dict[str, list[dict[str, str]]]:
-    """All rows of the tables that must be equal, without what only says which run made them."""
+    """All rows of the tables that must be equal, without columns that depend on the run."""
     with Warehouse(warehouse, read_only=True) as store:
         return {
             table: sorted(
                 (
-                    {name: str(value) for name, value in row.items() if name not in OF_THE_RUN}
+                    {name: str(value) for name, value in row.items() if name not in RUN_COLUMNS}
                     for row in store.query(f"SELECT * FROM {table}").as_dicts()
                 ),
                 key=str,
@@ -97,21 +97,24 @@ def content(warehouse: Path) -> dict[str, list[dict[str, str]]]:
         }
 
 
-def differences(found: dict[str, list[dict[str, str]]], wanted: dict[str, list[dict[str, str]]]) -> list[str]:
-    """The tables that differ, with the first row that does."""
-    said = []
-    for table, rows in wanted.items():
-        if found[table] != rows:
-            odd = [row for row in found[table] if row not in rows] + [
-                row for row in rows if row not in found[table]
-            ]
-            said.append(f"{table}: {len(found[table])} rows instead of {len(rows)}; such as {odd[:1]}")
-    return said
+def differences(
+    actual: dict[str, list[dict[str, str]]], expected: dict[str, list[dict[str, str]]]
+) -> list[str]:
+    """Messages about the tables that differ, each with the first differing row."""
+    messages = []
+    for table, rows in expected.items():
+        if actual[table] != rows:
+            differing = [row for row in actual[table] if row not in rows]
+            differing += [row for row in rows if row not in actual[table]]
+            messages.append(
+                f"{table}: {len(actual[table])} rows instead of {len(rows)}; such as {differing[:1]}"
+            )
+    return messages
 
 
 @dataclass
-class Found:
-    """What went wrong, and how often what was done."""
+class KillResults:
+    """Counts of what was done, and what went wrong."""
 
     kills: int = 0
     builds: int = 0
@@ -124,59 +127,59 @@ def kill_until_done(
     data: Path,
     warehouses: Sequence[Path],
     options: Sequence[str],
-    whole: int,
+    total_calls: int,
     kills: int,
-    source: random.Random,
-    found: Found,
+    generator: random.Random,
+    results: KillResults,
 ) -> None:
     """Build into all `warehouses` with the ledger of `data`, killing the first build up to `kills` times in
-    all."""
+    total."""
     unfinished = list(warehouses)
-    while unfinished and not found.wrong:
+    while unfinished and not results.wrong:
         before = finished_calls(data)
         builds = [start(data, options, warehouse) for warehouse in unfinished]
-        moment = len(before) + source.randint(0, max(1, whole - len(before)))
-        extra = source.uniform(0, 2) if moment >= whole else 0.0
-        while found.kills < kills and builds[0].poll() is None:
+        moment = len(before) + generator.randint(0, max(1, total_calls - len(before)))
+        extra = generator.uniform(0, 2) if moment >= total_calls else 0.0
+        while results.kills < kills and builds[0].poll() is None:
             if len(finished_calls(data)) >= moment:
                 time.sleep(extra)
-                found.calls_killed_with.append(len(finished_calls(data)))
+                results.calls_killed_with.append(len(finished_calls(data)))
                 os.killpg(builds[0].pid, signal.SIGKILL)
-                found.kills += 1
+                results.kills += 1
                 break
             time.sleep(0.02)
-        kept = finished_calls(data)
+        at_kill = finished_calls(data)
         codes = [finish(build) for build in builds]
         now = finished_calls(data)
-        found.calls_again += sum(now.get(key) != ended for key, ended in kept.items())
-        found.wrong += [f"a build ended with exit code {code}" for code in codes if code not in (0, -9)]
+        results.calls_again += sum(now.get(key) != ended for key, ended in at_kill.items())
+        results.wrong += [f"a build ended with exit code {code}" for code in codes if code not in (0, -9)]
         unfinished = [place for place, code in zip(unfinished, codes, strict=True) if code != 0]
 
 
-def measure(kills: int, processes: int, seed: int, options: Sequence[str] = BUILD) -> Found:
-    """Kill that often; returns what was found."""
-    found, source = Found(), random.Random(seed)
+def measure(kills: int, processes: int, seed: int, options: Sequence[str] = BUILD) -> KillResults:
+    """Kill builds until there were `kills` kills."""
+    results, generator = KillResults(), random.Random(seed)
     with tempfile.TemporaryDirectory() as folder:
         reference = Path(folder) / "reference"
         if finish(start(reference, options)) != 0:
-            found.wrong.append("the uninterrupted build failed")
-            return found
-        wanted, whole = content(reference / "warehouse"), len(finished_calls(reference))
-        while found.kills < kills and not found.wrong:
-            data = Path(folder) / f"build-{found.builds}"
+            results.wrong.append("the uninterrupted build failed")
+            return results
+        expected, total_calls = content(reference / "warehouse"), len(finished_calls(reference))
+        while results.kills < kills and not results.wrong:
+            data = Path(folder) / f"build-{results.builds}"
             warehouses = [data / f"warehouse-{number}" for number in range(processes)]
-            kill_until_done(data, warehouses, options, whole, kills, source, found)
-            found.builds += 1
-            if len(finished_calls(data)) != whole:
-                found.wrong.append(f"{len(finished_calls(data))} calls instead of {whole}")
+            kill_until_done(data, warehouses, options, total_calls, kills, generator, results)
+            results.builds += 1
+            if len(finished_calls(data)) != total_calls:
+                results.wrong.append(f"{len(finished_calls(data))} calls instead of {total_calls}")
             for warehouse in warehouses:
-                got = content(warehouse)
+                actual = content(warehouse)
                 if processes > 1:
-                    # Whoever paid for a call has it in its own table of calls.
-                    got["model_calls"] = wanted["model_calls"]
-                found.wrong += differences(got, wanted)
-            print(f"{found.kills} kills, {found.builds} builds", file=sys.stderr, flush=True)
-    return found
+                    # Only the process that paid for a call has it in its table of calls.
+                    actual["model_calls"] = expected["model_calls"]
+                results.wrong += differences(actual, expected)
+            print(f"{results.kills} kills, {results.builds} builds", file=sys.stderr, flush=True)
+    return results
 
 
 def main() -> None:
@@ -188,12 +191,12 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    found = measure(arguments.kills, arguments.processes, arguments.seed)
-    print(f"{found.kills} kills over {found.builds} builds of {arguments.processes} processes each")
-    print(f"finished calls at the kills: {', '.join(map(str, found.calls_killed_with))}")
-    print(f"finished calls made again: {found.calls_again}")
-    print("differences: " + ("; ".join(found.wrong) or "none"))
-    sys.exit(1 if found.wrong or found.calls_again else 0)
+    results = measure(arguments.kills, arguments.processes, arguments.seed)
+    print(f"{results.kills} kills over {results.builds} builds of {arguments.processes} processes each")
+    print(f"finished calls at the kills: {', '.join(map(str, results.calls_killed_with))}")
+    print(f"finished calls made again: {results.calls_again}")
+    print("differences: " + ("; ".join(results.wrong) or "none"))
+    sys.exit(1 if results.wrong or results.calls_again else 0)
 
 
 if __name__ == "__main__":

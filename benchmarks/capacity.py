@@ -1,9 +1,8 @@
-"""What many tasks cost: a simulation that first reproduces a measured run, and then goes beyond it.
+"""The cost of many tasks: a simulation that first reproduces a measured run, and then extrapolates.
 
-One figure of the measured run, the seconds that an environment needs for a subtask that is performed in a
-replay, stands for every performance. The simulation then has to tell how long exploration, verification and
-replays of that run took on its two cores; how far it is off stands in the results. Only then are larger
-datasets estimated.
+One figure of the measured run, the seconds that an environment needs for a subtask of a replay, is used for
+every performance. The simulation must then reproduce how long exploration, verification and replays of that
+run took on its two cores; the results contain its error. Only then are larger datasets estimated.
 
     python -m benchmarks capacity
 """
@@ -20,14 +19,13 @@ from benchmarks.run import Figure
 SIZES = (36_076, 1_000_000, 100_000_000)
 """The paper's number of tasks, and beyond."""
 _DAY = 86_400.0
-_WITHIN = 0.25
-"""How far a simulated stage may be from the measured one."""
+_TOLERANCE = 0.25
+"""Maximum relative error of a simulated stage."""
 
 
 @dataclass(frozen=True)
 class MeasuredRun:
-    """A run whose counts and times are known: `make run` on two cores and an idle machine, offline provider,
-    2026-11-22."""
+    """Counts and times of a run: `make run` on two cores of an idle machine, offline provider, 2026-11-22."""
 
     environments: int = 4
     applications_open: int = 10
@@ -41,11 +39,11 @@ class MeasuredRun:
     replay_environment_seconds: float = 1124.9
     """Sum over all replays."""
     growing_seconds: float = 270.6
-    """Exploration and verification, by the clock."""
+    """Wall time of exploration and verification."""
     covering_seconds: float = 387.1
-    """Replay of components, by the clock."""
+    """Wall time of the replay of components."""
     making_seconds: float = 35.5
-    """Intents, composition, validation and publishing, by the clock."""
+    """Wall time of intents, composition, validation and publishing."""
     bytes_stored: float = 101e6
 
 
@@ -54,20 +52,20 @@ MEASURED = MeasuredRun()
 
 @dataclass(frozen=True)
 class Job:
-    """Something an environment does."""
+    """Work of one environment."""
 
     seconds: float
-    """How long it takes."""
+    """Its duration."""
     applications: int = 1
-    """Applications open for it."""
+    """Number of open applications that it needs."""
 
 
 def makespan(jobs: Sequence[Job], environments: int, room: int) -> float:
-    """Seconds until all jobs are done, taken in order by so many environments with room for so many open
-    applications.
+    """Seconds until all jobs are done, started in order by `environments` environments with room for `room`
+    open applications.
 
-    A job that does not fit waits, and those behind it with it; one that needs more than the room waits until
-    it has all.
+    A job that does not fit waits, together with all later ones; one that needs more than the room waits until
+    it has all of it.
 
     >>> makespan([Job(2), Job(2), Job(2)], 2, 10)
     4.0
@@ -85,37 +83,36 @@ def makespan(jobs: Sequence[Job], environments: int, room: int) -> float:
     return max((end for end, _ in running), default=now)
 
 
-def spread_over(total: int, parts: int, source: Random) -> list[int]:
-    """Whole numbers of at least 1 with this sum, as even as chance makes them.
+def spread_over(total: int, parts: int, generator: Random) -> list[int]:
+    """Random whole numbers of at least 1 with the sum `total`.
 
     >>> sum(spread_over(146, 59, Random(0)))
     146
     """
-    found = [1] * parts
+    numbers = [1] * parts
     for _ in range(total - parts):
-        found[source.randrange(parts)] += 1
-    return found
+        numbers[generator.randrange(parts)] += 1
+    return numbers
 
 
 def simulated_growing(run: MeasuredRun, seed: int = 0) -> float:
     """Seconds for exploration and verification: one start of every application, then all performances."""
-    source, each = Random(seed), run.replay_environment_seconds / run.subtasks_replayed
-    jobs = [Job(each * _variation(source)) for _ in range(run.applications + run.performances)]
+    generator, each = Random(seed), run.replay_environment_seconds / run.subtasks_replayed
+    jobs = [Job(each * _variation(generator)) for _ in range(run.applications + run.performances)]
     return makespan(jobs, run.environments, run.applications_open)
 
 
 def simulated_covering(run: MeasuredRun, seed: int = 0) -> float:
-    """Seconds for the replays of components: one application for each subtask, as composed tasks mostly
-    have."""
-    source, each = Random(seed), run.replay_environment_seconds / run.subtasks_replayed
-    sizes = sorted(spread_over(run.subtasks_replayed, run.replays, source), reverse=True)
-    jobs = [Job(size * each * _variation(source), size) for size in sizes]
+    """Seconds for the replays of components, with one application for each subtask, as in most tasks."""
+    generator, each = Random(seed), run.replay_environment_seconds / run.subtasks_replayed
+    sizes = sorted(spread_over(run.subtasks_replayed, run.replays, generator), reverse=True)
+    jobs = [Job(size * each * _variation(generator), size) for size in sizes]
     return makespan(jobs, run.environments, run.applications_open)
 
 
-def _variation(source: Random) -> float:
-    """Performances differ: log-normal with mean 1 and a standard deviation of about one half."""
-    return source.lognormvariate(-0.11, 0.47)
+def _variation(generator: Random) -> float:
+    """A random factor for a performance: log-normal with mean 1 and standard deviation of about one half."""
+    return generator.lognormvariate(-0.11, 0.47)
 
 
 @dataclass(frozen=True)
@@ -129,42 +126,41 @@ class Calls:
 
 
 STEPS = 5.0
-"""Steps of a performance, measured."""
+"""Measured steps of a performance."""
 PER_SUBTASK = {
     "actor": Calls(STEPS * MEASURED.performances / MEASURED.subtasks, 3_270, 0.38, 250),
     "evaluation writer": Calls(1.6, 13_070, 0.73, 700),
     "explorer": Calls(2 * MEASURED.applications / MEASURED.subtasks, 5_270, 0.55, 4_000),
 }
-"""Input tokens, and the share that a cache of prefixes would hold, as recorded on an application that nobody
-prepared (decisions 203 and 213); numbers of calls and output tokens are the rough figures of `--dry-run`."""
+"""Input tokens, and the share that a prefix cache would hold, as recorded on an unprepared application
+(decisions 203 and 213); numbers of calls and output tokens are the rough figures of `--dry-run`."""
 PER_TASK = {
     "summarizer": Calls(1.2, 640, 0.0, 300),
     "dependency judge": Calls(1.2, 460, 0.0, 250),
 }
 INPUT_USD, CACHED_USD, OUTPUT_USD = 3.0, 0.3, 15.0
-"""Prices per million tokens that the estimates use, those of a large model."""
+"""Prices per million tokens, those of a large model."""
 PARTS_PER_TASK = MEASURED.replays / MEASURED.tasks
-"""Distinct components to be replayed for each task: an upper bound, since values repeat components in larger
-datasets."""
+"""Distinct components to replay per task: an upper bound, since components recur in larger datasets."""
 TASKS_PER_SUBTASK = 36_076 / 255
-"""The paper's: 36,076 tasks from 255 subtasks; as many are assumed for larger datasets, whose pool must grow
-with them."""
+"""The paper's ratio of 36,076 tasks to 255 subtasks, also assumed for larger datasets, whose pool must grow
+accordingly."""
 BYTES_PER_TASK = 404 * 2**20 / 1_000_000
-"""Of a task with its graph, in the million that was written."""
+"""Size of a task with its graph, from a million tasks that were written."""
 COMPOSING_SECONDS = 1.07e-3
-"""Processor time to compose and write a task, of the same million."""
+"""Processor time to compose and write a task, from the same million."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a dataset of so many tasks costs."""
+    """The cost of a dataset."""
 
     tasks: int
     subtasks: float
     environment_days: float
-    """Days of one environment: verification, and the replay of every component."""
+    """Days of one environment, for verification and the replay of every component."""
     core_days: float
-    """The same in days of one core, at two environments each."""
+    """The same in days of one core, at two environments per core."""
     composing_core_days: float
     calls: float
     tokens: float
@@ -172,7 +168,7 @@ class Estimate:
     gigabytes: float
 
     def days_on(self, machines: int, cores: int = 16) -> float:
-        """Days on so many machines."""
+        """Days on a number of machines."""
         return (self.core_days + self.composing_core_days) / (machines * cores)
 
 
@@ -224,18 +220,18 @@ def table() -> str:
         "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for tasks in SIZES:
-        found = estimate(tasks)
+        cost = estimate(tasks)
         lines.append(
-            f"| {tasks:,} | {found.subtasks:,.0f} | {_time(found.environment_days)} |"
-            f" {_time(found.core_days)} | {_time(found.days_on(1))} | {_time(found.days_on(100))} |"
-            f" {found.calls:,.0f} | {found.tokens / 1e9:,.2f} billion | ${found.usd:,.0f} |"
-            f" {found.gigabytes:,.0f} GB |"
+            f"| {tasks:,} | {cost.subtasks:,.0f} | {_time(cost.environment_days)} |"
+            f" {_time(cost.core_days)} | {_time(cost.days_on(1))} | {_time(cost.days_on(100))} |"
+            f" {cost.calls:,.0f} | {cost.tokens / 1e9:,.2f} billion | ${cost.usd:,.0f} |"
+            f" {cost.gigabytes:,.0f} GB |"
         )
     return "\n".join(lines)
 
 
 def _time(days: float) -> str:
-    """Days in words: minutes and hours where they are few.
+    """Days in words, in hours or minutes if there are few.
 
     >>> _time(2.0), _time(0.5), _time(0.01)
     ('2.0 days', '12.0 h', '14 min')
@@ -246,27 +242,27 @@ def _time(days: float) -> str:
 
 
 def figures(quick: bool = False) -> list[Figure]:
-    """How near the simulation comes to the measured run, and what larger datasets cost."""
-    found = []
+    """The accuracy of the simulation, and the cost of larger datasets."""
+    results = []
     for name, simulated, measured in (
         ("exploration and verification", simulated_growing, MEASURED.growing_seconds),
         ("replay of components", simulated_covering, MEASURED.covering_seconds),
     ):
         seeds = range(3 if quick else 25)
         ratio = sum(simulated(MEASURED, seed) for seed in seeds) / len(seeds) / measured
-        found.append(
+        results.append(
             Figure(
                 f"{name}, simulated against measured",
                 ratio,
                 "times",
-                f"{1 - _WITHIN:.2f} to {1 + _WITHIN:.2f}",
-                abs(ratio - 1) <= _WITHIN,
+                f"{1 - _TOLERANCE:.2f} to {1 + _TOLERANCE:.2f}",
+                abs(ratio - 1) <= _TOLERANCE,
                 f"make run on two cores: {measured:.0f} s",
             )
         )
     for tasks in SIZES:
         cost = estimate(tasks)
-        found.append(
+        results.append(
             Figure(
                 f"cores for {tasks:,} tasks",
                 cost.core_days,
@@ -277,4 +273,4 @@ def figures(quick: bool = False) -> list[Figure]:
                 ),
             )
         )
-    return found
+    return results

@@ -1,7 +1,8 @@
 """Machines of the Linux desktop: `python -m benchmarks desktop_machines`.
 
-Steps through the server against a bare loop in the same machine that does the same by itself: a click, five
-keys, 60 milliseconds, the control tree, a picture as PNG. Then trees, memory, resets, four machines at once.
+Steps through the server compared with a bare loop in the same machine that does the same directly: a click,
+five keys, 60 milliseconds, the control tree, a picture as PNG. Then trees, memory, resets, four machines at
+once.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from taskloom.environments.platforms.linux_desktop.settings import LinuxDesktopS
 from taskloom.resources.reading.catalog import load_applications
 
 DATA = Path(os.environ.get("TASKLOOM_DATA", "taskloom-data"))
-BARE = """
+BARE_LOOP = """
 import asyncio, io, sys, time
 from PIL import ImageGrab
 from Xlib import X, XK, display
@@ -33,8 +34,8 @@ async def main(steps):
     for _ in range(steps):
         xtest.fake_input(d, X.MotionNotify, x=600, y=400)
         xtest.fake_input(d, X.ButtonPress, 1); xtest.fake_input(d, X.ButtonRelease, 1)
-        for sign in "word ":
-            code = d.keysym_to_keycode(XK.string_to_keysym("space" if sign == " " else sign))
+        for character in "word ":
+            code = d.keysym_to_keycode(XK.string_to_keysym("space" if character == " " else character))
             xtest.fake_input(d, X.KeyPress, code); xtest.fake_input(d, X.KeyRelease, code)
         d.sync(); await asyncio.sleep(0.06); await tree.forest()
         ImageGrab.grab(xdisplay=":0").save(io.BytesIO(), "PNG", compress_level=1)
@@ -57,7 +58,7 @@ STEP = [
     {"kind": "move", "point": (600, 400)},
     {"kind": "button_down", "point": (600, 400)},
     {"kind": "button_up", "point": (600, 400)},
-    {"kind": "keys", "presses": [(sign, ()) for sign in "word "]},
+    {"kind": "keys", "presses": [(character, ()) for character in "word "]},
 ]
 
 
@@ -67,34 +68,34 @@ def figures(quick: bool) -> list[Figure]:
     reason = missing_for_start(application, DATA)
     if reason:
         raise NotMeasuredError(reason)
-    return asyncio.run(_measured(20 if quick else 60, 3 if quick else 8))
+    return asyncio.run(_measure(20 if quick else 60, 3 if quick else 8))
 
 
-async def _measured(steps: int, resets: int) -> list[Figure]:
+async def _measure(steps: int, resets: int) -> list[Figure]:
     application = load_applications()["mousepad"]
     module = platform("linux_desktop")
     settings = LinuxDesktopSettings(data_folder=DATA)
     environment = module.create(settings)
-    taken = []
+    seconds = []
     try:
         for _ in range(resets):
             began = time.perf_counter()
             await environment.reset([application])
-            taken.append(time.perf_counter() - began)
+            seconds.append(time.perf_counter() - began)
     finally:
         await environment.close()
     folder = Path("/tmp") / f"taskloom-benchmark-{os.getpid()}"
     machine = container_maker(settings)(folder)
     try:
-        await _started(machine)
+        await _start(machine)
         bare, ours = [], []
-        for _ in range(3):  # by turns, so that other work disturbs both alike
-            bare.append(await _bare(machine, steps))
-            ours.append(await _ours(machine, steps))
-        trees = await _trees(machine)
-        memory = await _memory(machine)
+        for _ in range(3):  # in turns, so that other work disturbs both equally
+            bare.append(await _bare_steps(machine, steps))
+            ours.append(await _server_steps(machine, steps))
+        trees = await _time_trees(machine)
+        memory = await _measure_memory(machine)
         await _open(machine, "gnumeric")
-        sheet = await _trees(machine)
+        sheet = await _time_trees(machine)
     finally:
         await machine.stop()
     together = await _side_by_side([container_maker(settings)(folder) for _ in range(MACHINES)], steps)
@@ -113,7 +114,7 @@ async def _measured(steps: int, resets: int) -> list[Figure]:
         Figure("one tree of Mousepad", min(trees) * 1000, "ms", "below 50", min(trees) < 0.05),
         Figure("one tree of a sheet in Gnumeric", min(sheet) * 1000, "ms", "below 500", min(sheet) < 0.5),
         Figure("memory of a machine with Mousepad", memory, "MB"),
-        Figure("reset with a machine made ahead", statistics.median(taken), "s"),
+        Figure("reset with a machine made ahead", statistics.median(seconds), "s"),
         Figure(
             f"steps of {MACHINES} machines side by side",
             shared,
@@ -123,7 +124,7 @@ async def _measured(steps: int, resets: int) -> list[Figure]:
     ]
 
 
-async def _started(machine: Machine) -> None:
+async def _start(machine: Machine) -> None:
     await machine.start()
     await _open(machine, "mousepad")
 
@@ -132,45 +133,45 @@ async def _open(machine: Machine, program: str) -> None:
     await machine.request("start", {"application": program, "command": [program], "seconds": 60})
 
 
-async def _trees(machine: Machine) -> list[float]:
+async def _time_trees(machine: Machine) -> list[float]:
     """Seconds of ten observations without a picture."""
-    taken = []
+    seconds = []
     for _ in range(10):
         began = time.perf_counter()
         await machine.request("observe", {"picture": False, "quiet": 0})
-        taken.append(time.perf_counter() - began)
-    return taken
+        seconds.append(time.perf_counter() - began)
+    return seconds
 
 
-async def _memory(machine: Machine) -> float:
-    """Megabytes that all processes of the machine hold."""
-    done = await machine.run(["python3", "-c", MEMORY], seconds=60)
-    if done.code:
-        raise NotMeasuredError(f"the memory could not be read: {done.errors[-300:]}")
-    return float(done.output) / 1024
+async def _measure_memory(machine: Machine) -> float:
+    """Memory of all processes of the machine, in megabytes."""
+    result = await machine.run(["python3", "-c", MEMORY], seconds=60)
+    if result.code:
+        raise NotMeasuredError(f"the memory could not be read: {result.errors[-300:]}")
+    return float(result.output) / 1024
 
 
 async def _side_by_side(machines: Sequence[Machine], steps: int) -> float:
-    """Seconds that the machines take for the steps of each, all at once."""
+    """Seconds until all machines have made their steps, side by side."""
     try:
-        await asyncio.gather(*map(_started, machines))
+        await asyncio.gather(*map(_start, machines))
         began = time.perf_counter()
-        await asyncio.gather(*(_ours(machine, steps) for machine in machines))
+        await asyncio.gather(*(_server_steps(machine, steps) for machine in machines))
         return time.perf_counter() - began
     finally:
         await asyncio.gather(*(machine.stop() for machine in machines))
 
 
-async def _bare(machine: Machine, steps: int) -> float:
-    done = await machine.run(
-        ["env", "PYTHONPATH=/opt/machine", "python3", "-c", BARE, str(steps)], seconds=300
+async def _bare_steps(machine: Machine, steps: int) -> float:
+    result = await machine.run(
+        ["env", "PYTHONPATH=/opt/machine", "python3", "-c", BARE_LOOP, str(steps)], seconds=300
     )
-    if done.code:
-        raise NotMeasuredError(f"the bare loop failed: {done.errors[-300:]}")
-    return float(done.output)
+    if result.code:
+        raise NotMeasuredError(f"the bare loop failed: {result.errors[-300:]}")
+    return float(result.output)
 
 
-async def _ours(machine: Machine, steps: int) -> float:
+async def _server_steps(machine: Machine, steps: int) -> float:
     began = time.perf_counter()
     for _ in range(steps):
         await machine.request("act", {"inputs": STEP})

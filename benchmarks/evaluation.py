@@ -1,9 +1,9 @@
-"""Evaluations a second on recorded evidence: the sandbox against plain `exec` and against a fresh process for
-each.
+"""Evaluations a second on recorded evidence: the sandbox compared with plain `exec` and with a fresh process
+for each.
 
-Plain `exec` is the fastest there can be and contains nothing; a fresh interpreter process is what contains
-something with the standard library alone. All three judge the same evidence with the same functions in the
-same run.
+Plain `exec` is the upper limit of speed and isolates nothing; a fresh interpreter process is the isolation
+available with the standard library alone. All three judge the same evidence with the same functions in one
+run.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ def figures(quick: bool = False) -> list[Figure]:
     pieces = [evidence(number) for number in range(50)]
     count = 500 if quick else 4000
     with EvaluationSandbox(SandboxSettings(workers=WORKERS)) as sandbox:
-        sandboxed = rate(lambda number: in_sandbox(sandbox, pieces[number % 50]), count, WORKERS)
-        alone = rate(lambda number: in_sandbox(sandbox, pieces[number % 50]), count // 2, 1)
+        sandboxed = rate(lambda number: evaluate_in_sandbox(sandbox, pieces[number % 50]), count, WORKERS)
+        alone = rate(lambda number: evaluate_in_sandbox(sandbox, pieces[number % 50]), count // 2, 1)
         refused = rate(
             lambda number: sandbox.evaluate(f"x = {number}", PARAMETERS, pieces[0]).passed, count, 1
         )
         confined = "bubblewrap" if sandbox.confined else "no bubblewrap"
-    plain = rate(lambda number: by_exec(pieces[number % 50]), count, 1)
-    fresh = rate(lambda number: in_a_fresh_process(), 10 if quick else 40, WORKERS)
+    plain = rate(lambda number: evaluate_by_exec(pieces[number % 50]), count, 1)
+    fresh = rate(lambda number: run_in_fresh_process(), 10 if quick else 40, WORKERS)
     note = f"{WORKERS} workers, {confined}, evidence with 151 controls and 21 files"
     return [
         Figure("evaluations a second", sandboxed, "1/s", "1000 or more", sandboxed >= 1000, note=note),
@@ -79,7 +79,7 @@ def figures(quick: bool = False) -> list[Figure]:
 
 
 def evidence(number: int) -> Evidence:
-    """Evidence of ordinary size; each piece differs."""
+    """Evidence of ordinary size, different for each number."""
     place = Rectangle(left=0, top=0, right=9, bottom=9)
     buttons = [
         Control(label=str(index), text=f"Entry {index} of {number}", control_type="ListItem", rectangle=place)
@@ -103,22 +103,21 @@ def evidence(number: int) -> Evidence:
     )
 
 
-def in_sandbox(sandbox: EvaluationSandbox, piece: Evidence) -> bool:
+def evaluate_in_sandbox(sandbox: EvaluationSandbox, piece: Evidence) -> bool:
     """One evaluation in the sandbox."""
     return sandbox.evaluate(FUNCTION, PARAMETERS, piece).passed
 
 
-def by_exec(piece: Evidence) -> bool:
+def evaluate_by_exec(piece: Evidence) -> bool:
     """The same function with the same checks, run without any protection."""
-    doors = CallRecorder(Scene(view(piece), ScreenReader())).doors()
-    names: dict[str, object] = {"namedtuple": namedtuple, **doors}
+    functions = CallRecorder(Scene(view(piece), ScreenReader())).functions()
+    names: dict[str, object] = {"namedtuple": namedtuple, **functions}
     exec(compile(FUNCTION, "function", "exec"), names)
     return bool(names["evaluate_agent_task_completion"](**PARAMETERS).success)  # type: ignore[operator]
 
 
-def in_a_fresh_process() -> bool:
-    """The same source in an interpreter of its own; the checks are not even there, so this is a lower
-    bound."""
+def run_in_fresh_process() -> bool:
+    """The same source in its own interpreter, without any checks, so this is a lower bound."""
     program = FUNCTION + "\nprint(evaluate_agent_task_completion)"
     return (
         subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, check=True).returncode == 0
@@ -126,7 +125,7 @@ def in_a_fresh_process() -> bool:
 
 
 def rate(evaluate: Callable[[int], bool], count: int, threads: int) -> float:
-    """Calls a second, by wall time, with `threads` at once; the first call is not counted."""
+    """Calls a second of wall time, with `threads` at once; the first call is not counted."""
     evaluate(0)
     started = time.perf_counter()
     with ThreadPoolExecutor(threads) as pool:

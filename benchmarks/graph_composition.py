@@ -1,8 +1,8 @@
-"""Graph mathematics and composition against networkx, in one run and one process, by processor time.
+"""Graph mathematics and composition compared with networkx, in one run and one process, by processor time.
 
 The pool is synthetic and of the paper's size. Both composers select closed sets with their cells; the records
-that taskloom then builds (orders, coherency, capabilities, ids) are timed apart, because the baseline does
-not build them.
+that taskloom then builds (orders, coherency, capabilities, ids) are timed separately, because the baseline
+does not build them.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def metrics() -> list[Figure]:
 
 
 def composition(quick: bool) -> list[Figure]:
-    """The paper's number of tasks, evenly over the cells, against random growth with rejection."""
+    """The paper's number of tasks, evenly over the cells, compared with random growth with rejection."""
     wanted = 2_000 if quick else PAPER
     nodes, intents, fixtures = synthetic_pool()
     start = time.process_time()
@@ -172,7 +172,7 @@ def composed(wanted: int) -> tuple[float, int, int]:
 
 
 def random_dag(size: int, generator: random.Random) -> tuple[int, ...]:
-    """A graph in which each pair is an edge with probability 2 / size, as in composed tasks."""
+    """A random graph in which each pair is an edge with probability 2 / size, as in composed tasks."""
     return tuple(
         sum(1 << producer for producer in range(node) if generator.random() < 2 / size)
         for node in range(size)
@@ -189,7 +189,7 @@ def as_networkx(predecessors: tuple[int, ...]) -> networkx.DiGraph[int]:
 
 
 def per_call(action: Callable[[], object], repeats: int = 5) -> float:
-    """Fewest processor seconds of one call, over some repeats."""
+    """Minimum processor seconds of one call over some repeats."""
     best = float("inf")
     for _ in range(repeats):
         start = time.process_time()

@@ -1,16 +1,16 @@
-"""Labelled outcomes of real work: what people would call right or wrong, and the actions that bring it about.
+"""Labelled outcomes of real work: what people would call right or wrong, and the actions that lead to it.
 
 A file `benchmarks/labelled_work_cases/<application>.yaml` names curated subtasks with one parameter set each,
-and for each of them cases. A case is a list of steps written as in the catalogue's worked examples, and
-beside those
+and cases for each of them. A case is a list of steps in the notation of the catalogue's worked examples, and
+also
 
 - `worked: true`, the subtask's worked example; `worked: {amount: 9.00 USD}`, the same with other values; with
-  the keys `subtask`, `first` and `last` beside the values, that of another subtask, or only its steps from
-  `first` to `last` (counted from 0, both included)
-- `front: tiddlywiki`, a click on the task bar for an application that is also open
+  the additional keys `subtask`, `first` and `last`, that of another subtask, or only its steps from `first`
+  to `last` (counted from 0, inclusive)
+- `front: tiddlywiki`, a click on the task bar for another open application
 - `write`, `delete`, `copy` and `move`, what a person would do in a file manager or a terminal
 
-A case says under `shows` what must be seen afterwards for the case to count as performed.
+`shows` says what must be visible afterwards for the case to count as performed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from benchmarks.labelled_outcome import Shown
+from benchmarks.labelled_outcome import ExpectedState
 from taskloom.resources.applications import Application, ExampleSubtask, WorkedStep
 from taskloom.resources.reading.catalog import expand_step, load_applications
 from taskloom.resources.reading.yaml_reading import YamlFile, parse_entry, read_yaml
@@ -54,20 +54,20 @@ Kind = Literal[
 ]
 """Kinds of outcomes; the last three are right work.
 
-another route  other controls or keys; detour  with a look around, a corrected slip or help from elsewhere,
-               but the same end;
-seen again  the state after the page was loaded anew.
+another route  other controls or keys; detour  with a look around, a corrected slip or help from another
+               application, but the same result;
+seen again  the state after the page was reloaded.
 """
 RIGHT_KINDS: frozenset[Kind] = frozenset({"another route", "detour", "seen again"})
 
 
-class FileDeed(Record):
-    """What a person does with files outside the applications; one of the four."""
+class FileOperation(Record):
+    """One of four things that a person does with files outside the applications."""
 
     write: str = ""
     """Path of a file to write."""
     text: str = ""
-    """What is written."""
+    """Text to write."""
     delete: str = ""
     """Glob pattern of files and folders to delete."""
     copy_from: str = Field(default="", alias="copy")
@@ -75,31 +75,31 @@ class FileDeed(Record):
     move: str = ""
     """Path of a file to move to `to`."""
     to: str = ""
-    """Where it is copied or moved to."""
+    """Target of the copy or move."""
 
     @model_validator(mode="after")
-    def _one_deed(self) -> FileDeed:
+    def _require_one_operation(self) -> FileOperation:
         if sum(map(bool, (self.write, self.delete, self.copy_from, self.move))) != 1:
             raise ValueError("must have exactly one of write, delete, copy and move")
         if bool(self.to) != bool(self.copy_from or self.move):
             raise ValueError("'to' belongs to copy and move")
         return self
 
-    def filled(self, parameters: Mapping[str, str]) -> FileDeed:
-        """The deed with values for its placeholders, except in the text."""
+    def filled(self, parameters: Mapping[str, str]) -> FileOperation:
+        """The operation with its placeholders filled, except in the text."""
         names = {"write", "delete", "copy_from", "move", "to"}
         return self.model_copy(update={name: fill(getattr(self, name), parameters) for name in names})
 
 
 @dataclass(frozen=True, slots=True)
-class ToFront:
-    """A change to another application on the task bar."""
+class BringToFront:
+    """A switch to another application on the task bar."""
 
     application: str
 
 
-Deed = WorkedStep | FileDeed | ToFront
-"""Anything that a case does; worked steps have their values filled in."""
+Operation = WorkedStep | FileOperation | BringToFront
+"""One operation of a case; worked steps have their values filled in."""
 
 
 class LabelledCase(Record):
@@ -108,20 +108,20 @@ class LabelledCase(Record):
     name: str
     """What was done, in a few words; unique in the subtask."""
     verdict: Verdict
-    """What a person would say."""
+    """A person's verdict."""
     kind: Kind
     """Kind of outcome."""
     why: str
     """One sentence with the person's reason."""
     steps: tuple[dict[str, object], ...] = ()
-    """What is done."""
-    shows: tuple[Shown, ...] = Field(min_length=1)
-    """What proves that it was done."""
+    """The steps."""
+    shows: tuple[ExpectedState, ...] = Field(min_length=1)
+    """States that prove that it was done."""
 
     @model_validator(mode="after")
-    def _kind_fits(self) -> LabelledCase:
+    def _check_kind(self) -> LabelledCase:
         if (self.kind in RIGHT_KINDS) != (self.verdict == "right"):
-            raise ValueError(f"the kind {self.kind!r} does not go with the verdict {self.verdict!r}")
+            raise ValueError(f"the kind {self.kind!r} does not fit the verdict {self.verdict!r}")
         return self
 
 
@@ -133,15 +133,14 @@ class LabelledSubtask(Record):
     parameters: dict[str, str]
     """Values for the instruction."""
     before: tuple[dict[str, object], ...] = ()
-    """What is done before the subtask begins, because it makes what the subtask reads; no part of the
-    evidence."""
+    """Steps before the subtask, which make what it reads; not part of the evidence."""
     also_open: tuple[str, ...] = ()
-    """Further applications that are open."""
+    """Further open applications."""
     cases: tuple[LabelledCase, ...] = Field(min_length=4)
     """At least three wrong outcomes and a right one."""
 
     @model_validator(mode="after")
-    def _enough(self) -> LabelledSubtask:
+    def _check_cases(self) -> LabelledSubtask:
         wrong = sum(case.verdict == "wrong" for case in self.cases)
         if wrong < 3 or wrong == len(self.cases):
             raise ValueError("needs at least three wrong cases and one right case")
@@ -151,7 +150,7 @@ class LabelledSubtask(Record):
 
 
 class LabelledApplication(Record):
-    """One file."""
+    """The content of one file."""
 
     application: str
     """Name in the catalogue."""
@@ -179,13 +178,13 @@ class Case:
         return f"{self.subtask_id}: {self.label.name}"
 
     @property
-    def deeds(self) -> tuple[Deed, ...]:
-        """What is done, with values filled in."""
+    def operations(self) -> tuple[Operation, ...]:
+        """The operations of the case, with values filled in."""
         return tuple(_expand(self.label.steps, self))
 
     @property
-    def deeds_before(self) -> tuple[Deed, ...]:
-        """What is done before the subtask begins."""
+    def setup_operations(self) -> tuple[Operation, ...]:
+        """The operations before the subtask, with values filled in."""
         return tuple(_expand(self.labelled.before, self))
 
 
@@ -193,8 +192,8 @@ def load_cases(folder: Path = CASES) -> list[Case]:
     """All cases, application by application.
 
     Raises:
-        CatalogEntryInvalidError: a file breaks the schema.
-        ValueError: a case names what the catalogue does not have.
+        CatalogEntryInvalidError: a file violates the schema.
+        ValueError: a case names something that is not in the catalogue.
     """
     return [case for file in sorted(folder.glob("*.yaml")) for case in read_cases(file)]
 
@@ -204,7 +203,7 @@ def read_cases(file: Path) -> list[Case]:
     source: YamlFile = read_yaml(file.read_text(encoding="utf-8"), file.name)
     entry = parse_entry(source, source.content, LabelledApplication)
     if entry.application != file.stem:
-        raise ValueError(f"{file.name} is about {entry.application!r}; it must have its name.")
+        raise ValueError(f"{file.name} is about {entry.application!r}; the file must have that name.")
     application = _applications()[entry.application]
     cases = []
     for labelled in entry.subtasks:
@@ -216,24 +215,24 @@ def read_cases(file: Path) -> list[Case]:
             )
         cases += [Case(application, example, labelled, label) for label in labelled.cases]
     for case in cases:
-        _ = case.deeds, case.deeds_before
+        _ = case.operations, case.setup_operations
     return cases
 
 
-def _expand(steps: Sequence[Mapping[str, object]], case: Case) -> Iterator[Deed]:
+def _expand(steps: Sequence[Mapping[str, object]], case: Case) -> Iterator[Operation]:
     for step in steps:
         if "worked" in step:
-            yield from _worked(step["worked"], case)
+            yield from _expand_worked_example(step["worked"], case)
         elif "front" in step:
-            yield ToFront(str(step["front"]))
+            yield BringToFront(str(step["front"]))
         elif set(step) & {"write", "delete", "copy", "move"}:
-            yield FileDeed.model_validate(step).filled(case.labelled.parameters)
+            yield FileOperation.model_validate(step).filled(case.labelled.parameters)
         else:
             yield fill_step(WorkedStep.model_validate(expand_step(dict(step))), case.labelled.parameters)
 
 
-def _worked(given: object, case: Case) -> Iterable[WorkedStep]:
-    values = {str(key): value for key, value in given.items()} if isinstance(given, dict) else {}
+def _expand_worked_example(options: object, case: Case) -> Iterable[WorkedStep]:
+    values = {str(key): value for key, value in options.items()} if isinstance(options, dict) else {}
     first, last = int(str(values.pop("first", 0))), int(str(values.pop("last", 10_000)))
     application, example = case.application, case.example
     parameters = dict(case.labelled.parameters)

@@ -1,8 +1,8 @@
-"""Performing labelled cases in the installed applications; what was seen is kept in the data folder.
+"""Performs labelled cases in the installed applications, and stores the evidence in the data folder.
 
-`python -m benchmarks.labelled_performances [PART …]` performs the cases whose ids begin with a given part
-(all without one) that were not performed yet, and says of each what failed. With `--again` also those that
-were, with `--look FOLDER` the last screens are written there.
+`python -m benchmarks.labelled_performances [PART …]` performs the cases whose ids begin with one of the parts
+(all without parts) and that were not performed yet, and reports what failed. `--again` also repeats performed
+ones, `--look FOLDER` writes the last screens of failed ones there.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from typing import Protocol, cast
 
 from benchmarks.labelled_cases import (
     RIGHT_KINDS,
+    BringToFront,
     Case,
-    Deed,
-    FileDeed,
+    FileOperation,
     Kind,
-    ToFront,
+    Operation,
     load_cases,
 )
-from benchmarks.labelled_outcome import not_shown
+from benchmarks.labelled_outcome import first_mismatch
 from benchmarks.recordings import subtask_of
 from taskloom.environments.agents.recorded_agent import WorkedExampleAgent
 from taskloom.environments.annotated import annotate
@@ -49,79 +49,79 @@ from taskloom.taskgraph.records.subtask import Subtask
 
 DATA = Path(os.environ.get("TASKLOOM_DATA", "taskloom-data"))
 STEP_LIMIT = 60
-_PLAIN: frozenset[Kind] = frozenset({"nothing done", "half done", "not saved", "done and undone"})
+_SIMPLE_KINDS: frozenset[Kind] = frozenset({"nothing done", "half done", "not saved", "done and undone"})
 CASE_SECONDS = 150
 """A case that takes longer counts as not performed."""
 LAYOUT = 1
-"""Number of the way performances are kept; another one has all performed again."""
+"""Version of the storage layout; a change causes all cases to be performed again."""
 
 
 class Performance(Record):
-    """What came of a case."""
+    """The performance of a case."""
 
     case_id: str
     """The case."""
     key: str
-    """Hash of all that it depends on."""
+    """Hash of everything that it depends on."""
     problem: str = ""
-    """Why it does not count; empty where it was performed."""
+    """Why it does not count; empty if it was performed."""
     initial: Evidence
     """State at the start of the subtask."""
     final: Evidence
     """State at its end."""
 
 
-class _Housed(Protocol):
+class _HasSandbox(Protocol):
     @property
-    def sandbox(self) -> _Home | None: ...
+    def sandbox(self) -> _HasHome | None: ...
 
 
-class _Home(Protocol):
+class _HasHome(Protocol):
     @property
     def home(self) -> Path: ...
 
 
 class Performances:
-    """Performances kept under `<data>/labelled_work`."""
+    """Performances stored under `<data>/labelled_work`."""
 
     def __init__(self, data: Path = DATA) -> None:
-        """Keep them in the data folder `data`."""
+        """Store them in the data folder `data`."""
         self.folder = data / "labelled_work"
 
     def find(self, case: Case) -> Performance | None:
-        """The performance of `case` as it is written now, with its last picture; None where there is none."""
-        place = self._place(case)
+        """The performance of the present version of `case`, with its last picture; None if there is none."""
+        path = self._path(case)
         with contextlib.suppress(FileNotFoundError):
-            kept = Performance.model_validate_json(gzip.decompress(place.read_bytes()))
-            if kept.key == key_of(case):
-                return self._with_picture(kept, place)
+            stored = Performance.model_validate_json(gzip.decompress(path.read_bytes()))
+            if stored.key == key_of(case):
+                return self._with_picture(stored, path)
         return None
 
     def keep(self, case: Case, performance: Performance) -> None:
-        """Store `performance`; a failed one too, so that its end can be looked at."""
-        place = self._place(case)
-        place.parent.mkdir(parents=True, exist_ok=True)
+        """Store `performance`, even if it failed, so that its end can be inspected."""
+        path = self._path(case)
+        path.parent.mkdir(parents=True, exist_ok=True)
         picture = performance.final.screenshot
         if picture is not None and picture.png:
-            place.with_suffix(".png").write_bytes(picture.png)
-        place.write_bytes(gzip.compress(performance.model_dump_json().encode(), 6))
+            path.with_suffix(".png").write_bytes(picture.png)
+        path.write_bytes(gzip.compress(performance.model_dump_json().encode(), 6))
 
-    def _place(self, case: Case) -> Path:
+    def _path(self, case: Case) -> Path:
         slug = re.sub(r"[^a-z0-9]+", "-", case.label.name.lower()).strip("-")
         return self.folder / case.application.name / f"{case.example.name}.{slug}.gz"
 
-    def _with_picture(self, kept: Performance, place: Path) -> Performance:
+    def _with_picture(self, stored: Performance, path: Path) -> Performance:
         with contextlib.suppress(FileNotFoundError):
-            picture = Screenshot.of(place.with_suffix(".png").read_bytes())
-            final = kept.final.model_copy(update={"screenshot": picture})
-            return kept.model_copy(update={"final": final})
-        return kept
+            picture = Screenshot.of(path.with_suffix(".png").read_bytes())
+            final = stored.final.model_copy(update={"screenshot": picture})
+            return stored.model_copy(update={"final": final})
+        return stored
 
 
 def key_of(case: Case) -> str:
-    """Hash of what a performance depends on: actions, parameters, and how the applications are set up.
+    """Hash of everything that a performance depends on: operations, parameters, and the applications' setup.
 
-    Fields left at their defaults do not count, so that a record may get a new one.
+    Fields with default values are excluded, so that records may get new fields.
     """
     setup = [
         application.model_dump_json(
@@ -129,23 +129,31 @@ def key_of(case: Case) -> str:
         )
         for application in applications_of(case)
     ]
-    deeds = [_as_text(deed) for deed in (*case.deeds_before, None, *case.deeds)]
+    operations = [_as_text(operation) for operation in (*case.setup_operations, None, *case.operations)]
     shows = [item.model_dump_json(exclude_defaults=True) for item in case.label.shows]
-    parts = [str(LAYOUT), json.dumps(case.labelled.parameters, sort_keys=True), *deeds, *shows, *setup]
+    parts = [str(LAYOUT), json.dumps(case.labelled.parameters, sort_keys=True), *operations, *shows, *setup]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _as_text(deed: Deed | None) -> str:
-    if deed is None:
+def _as_text(operation: Operation | None) -> str:
+    if operation is None:
         return ""
-    return deed.application if isinstance(deed, ToFront) else deed.model_dump_json(exclude_defaults=True)
+    return (
+        operation.application
+        if isinstance(operation, BringToFront)
+        else operation.model_dump_json(exclude_defaults=True)
+    )
 
 
 def applications_of(case: Case) -> list[Application]:
-    """Applications that a case needs, its own first."""
+    """Applications that a case needs, beginning with its own."""
     known = load_applications()
-    fronts = [deed.application for deed in (*case.deeds_before, *case.deeds) if isinstance(deed, ToFront)]
-    return [known[name] for name in dict.fromkeys([case.application.name, *case.labelled.also_open, *fronts])]
+    others = [
+        operation.application
+        for operation in (*case.setup_operations, *case.operations)
+        if isinstance(operation, BringToFront)
+    ]
+    return [known[name] for name in dict.fromkeys([case.application.name, *case.labelled.also_open, *others])]
 
 
 async def perform(environment: Environment, case: Case) -> Performance:
@@ -154,42 +162,42 @@ async def perform(environment: Environment, case: Case) -> Performance:
     Raises:
         EnvironmentFailureError: the environment failed; it must not be used again.
     """
-    observation = await environment.reset(applications_of(case), without=_made(case))
-    observation, problem = await _do(environment, case.deeds_before, observation)
+    observation = await environment.reset(applications_of(case), without=_created_files(case))
+    observation, problem = await _perform_operations(environment, case.setup_operations, observation)
     if problem:
         return _not_performed(case, f"before: {problem}", await environment.evidence())
     steps = inputs = 0
-    if case.deeds_before:
+    if case.setup_operations:
         observation = await environment.bring_to_front(case.application.name)
         prepared = await environment.evidence()
         steps, inputs = prepared.step, len(prepared.inputs)
     initial = since(await environment.evidence(), steps, inputs)
-    observation, problem = await _do(environment, case.deeds, observation)
+    observation, problem = await _perform_operations(environment, case.operations, observation)
     await environment.observe()
     final = since(await environment.evidence(), steps, inputs)
     shows = [item.filled(case.labelled.parameters) for item in case.label.shows]
     return Performance(
         case_id=case.case_id,
         key=key_of(case),
-        problem=problem or not_shown(shows, final),
+        problem=problem or first_mismatch(shows, final),
         initial=initial,
         final=final,
     )
 
 
-def _not_performed(case: Case, problem: str, seen: Evidence | None = None) -> Performance:
-    seen = seen or Evidence(step=0)
-    return Performance(case_id=case.case_id, key=key_of(case), problem=problem, initial=seen, final=seen)
+def _not_performed(case: Case, problem: str, evidence: Evidence | None = None) -> Performance:
+    state = evidence or Evidence(step=0)
+    return Performance(case_id=case.case_id, key=key_of(case), problem=problem, initial=state, final=state)
 
 
-async def _do(
-    environment: Environment, deeds: Sequence[Deed], observation: Observation
+async def _perform_operations(
+    environment: Environment, operations: Sequence[Operation], observation: Observation
 ) -> tuple[Observation, str]:
-    """Do `deeds` in order; the last screen, and what went wrong."""
+    """Perform `operations` in order; returns the last screen, and what went wrong."""
     pending: list[WorkedStep] = []
-    for deed in (*deeds, None):
-        if isinstance(deed, WorkedStep):
-            pending.append(deed)
+    for operation in (*operations, None):
+        if isinstance(operation, WorkedStep):
+            pending.append(operation)
             continue
         if pending:
             observation, problem = await _act(
@@ -198,10 +206,10 @@ async def _do(
             pending = []
             if problem:
                 return observation, problem
-        if isinstance(deed, ToFront):
-            observation = await environment.bring_to_front(deed.application)
-        elif isinstance(deed, FileDeed):
-            problem = _do_with_files(environment, deed)
+        if isinstance(operation, BringToFront):
+            observation = await environment.bring_to_front(operation.application)
+        elif isinstance(operation, FileOperation):
+            problem = _perform_file_operation(environment, operation)
             if problem:
                 return observation, problem
             observation = await environment.observe()
@@ -211,8 +219,7 @@ async def _do(
 async def _act(
     environment: Environment, agent: WorkedExampleAgent, observation: Observation
 ) -> tuple[Observation, str]:
-    """Let `agent` act to its end; evidence is taken at the end of a case only, which saves most of the
-    time."""
+    """Let `agent` act until it ends; evidence is only taken at the end of a case, which saves most time."""
     for _ in range(STEP_LIMIT):
         decision = await agent.decide("", observation, ())
         if decision.action is None:
@@ -224,32 +231,34 @@ async def _act(
     return observation, f"more than {STEP_LIMIT} steps"
 
 
-def _do_with_files(environment: Environment, deed: FileDeed) -> str:
-    sandbox = cast(_Housed, environment).sandbox
+def _perform_file_operation(environment: Environment, operation: FileOperation) -> str:
+    sandbox = cast(_HasSandbox, environment).sandbox
     assert sandbox is not None
     home = sandbox.home
-    if deed.write:
-        (home / deed.write).parent.mkdir(parents=True, exist_ok=True)
-        (home / deed.write).write_text(deed.text, encoding="utf-8")
-    elif deed.delete:
-        found = [
-            path for path in home.glob(deed.delete) if ".applications" not in path.relative_to(home).parts
+    if operation.write:
+        (home / operation.write).parent.mkdir(parents=True, exist_ok=True)
+        (home / operation.write).write_text(operation.text, encoding="utf-8")
+    elif operation.delete:
+        paths = [
+            path
+            for path in home.glob(operation.delete)
+            if ".applications" not in path.relative_to(home).parts
         ]
-        if not found:
-            return f"there is nothing to delete for {deed.delete!r}"
-        for path in found:
+        if not paths:
+            return f"there is nothing to delete for {operation.delete!r}"
+        for path in paths:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     else:
-        source, target = home / (deed.copy_from or deed.move), home / deed.to
+        source, target = home / (operation.copy_from or operation.move), home / operation.to
         if not source.exists():
             return f"there is no {source.relative_to(home)} to copy or move"
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(source, target) if deed.copy_from else shutil.move(source, target)
+        shutil.copy2(source, target) if operation.copy_from else shutil.move(source, target)
     return ""
 
 
-def _made(case: Case) -> set[str]:
-    """Files that the subtask makes without reading them: they are not there at the start."""
+def _created_files(case: Case) -> set[str]:
+    """Files that the subtask creates without reading them, so they must not exist at the start."""
     subtask: Subtask = subtask_of(case.application, case.example)
     instance = subtask.bind(case.labelled.parameters, load_resource_categories())
     read = {item.value for item in instance.inputs}
@@ -264,9 +273,9 @@ async def perform_missing(
     at_once: int = 2,
     look: Path | None = None,
 ) -> list[str]:
-    """Perform what is not kept yet, `at_once` environments side by side; what failed, and why."""
-    kept = Performances(data)
-    queue = [case for case in cases if again or _is_due(kept.find(case))]
+    """Perform the cases that are not stored yet in `at_once` environments; returns what failed, and why."""
+    stored = Performances(data)
+    queue = [case for case in cases if again or _is_due(stored.find(case))]
     total, failed = len(queue), []
 
     async def work(name: str) -> None:
@@ -282,7 +291,7 @@ async def perform_missing(
                     performance = _not_performed(case, f"{type(error).__name__}: {error}")
                     await environment.close()
                     environment = module.create(module.SETTINGS.model_validate({"data_folder": data}))
-                kept.keep(case, performance)
+                stored.keep(case, performance)
                 if performance.problem:
                     failed.append(f"{case.case_id}: {performance.problem}")
                 print(
@@ -292,7 +301,7 @@ async def perform_missing(
                     flush=True,
                 )
                 if look is not None and performance.problem and performance.final.screenshot is not None:
-                    _look(case, performance.final, look)
+                    _write_last_screen(case, performance.final, look)
         finally:
             await environment.close()
 
@@ -301,26 +310,25 @@ async def perform_missing(
     return failed
 
 
-def most_telling_first(cases: Sequence[Case]) -> list[Case]:
-    """The cases in an order in which a part of them tells most: of every subtask a right one and three wrong
-    ones of different kinds first, subtask by subtask in turn over the applications, those that stand first in
-    the catalogue before the others.
+def most_informative_first(cases: Sequence[Case]) -> list[Case]:
+    """The cases in the order in which a part of them is most informative: first a right one and three wrong
+    ones of each subtask, in catalogue order and in turn over the applications.
     """
     ranked: list[tuple[tuple[bool, int, str], Case]] = []
-    seen: dict[str, list[Kind]] = {}
-    for case in sorted(cases, key=lambda case: case.label.kind in _PLAIN):
-        kinds = seen.setdefault(case.subtask_id, [])
+    kinds_by_subtask: dict[str, list[Kind]] = {}
+    for case in sorted(cases, key=lambda case: case.label.kind in _SIMPLE_KINDS):
+        kinds = kinds_by_subtask.setdefault(case.subtask_id, [])
         right = case.label.verdict == "right"
         count = sum((kind in RIGHT_KINDS) is right for kind in kinds)
         enough = count >= (1 if right else 3)
         kinds.append(case.label.kind)
-        place = case.application.example_subtasks.index(case.example)
-        ranked.append(((enough, place, case.application.name), case))
+        position = case.application.example_subtasks.index(case.example)
+        ranked.append(((enough, position, case.application.name), case))
     return [case for _, case in sorted(ranked, key=lambda pair: pair[0])]
 
 
-def _is_due(kept: Performance | None) -> bool:
-    return kept is None or bool(kept.problem)
+def _is_due(stored: Performance | None) -> bool:
+    return stored is None or bool(stored.problem)
 
 
 def missing_applications(case: Case, data: Path = DATA) -> list[str]:
@@ -330,7 +338,7 @@ def missing_applications(case: Case, data: Path = DATA) -> list[str]:
     ]
 
 
-def _look(case: Case, final: Evidence, folder: Path) -> None:
+def _write_last_screen(case: Case, final: Evidence, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     assert final.screenshot is not None
     observation = Observation(screenshot=final.screenshot, controls=final.controls)
@@ -347,22 +355,24 @@ def _look(case: Case, final: Evidence, folder: Path) -> None:
 
 
 def main() -> None:
-    """Perform what is asked for on the command line."""
+    """Perform the cases named on the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.labelled_performances", description=__doc__)
     parser.add_argument("parts", nargs="*")
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--at-once", type=int, default=2)
     parser.add_argument("--look", type=Path)
-    parser.add_argument("--verdict", choices=("right", "wrong"), help="only outcomes that are called so")
-    given = parser.parse_args()
+    parser.add_argument("--verdict", choices=("right", "wrong"), help="only outcomes with this verdict")
+    arguments = parser.parse_args()
     cases = [
         case
         for case in load_cases()
-        if (not given.parts or any(case.case_id.startswith(part) for part in given.parts))
-        and given.verdict in (None, case.label.verdict)
+        if (not arguments.parts or any(case.case_id.startswith(part) for part in arguments.parts))
+        and arguments.verdict in (None, case.label.verdict)
     ]
-    cases = most_telling_first(cases)
-    failed = asyncio.run(perform_missing(cases, again=given.again, at_once=given.at_once, look=given.look))
+    cases = most_informative_first(cases)
+    failed = asyncio.run(
+        perform_missing(cases, again=arguments.again, at_once=arguments.at_once, look=arguments.look)
+    )
     print(f"{len(failed)} failed", *failed, sep="\n")
     sys.exit(1 if failed else 0)
 

@@ -1,10 +1,10 @@
-"""Verdicts on labelled outcomes of real work: an outcome is accepted where the function of its subtask
-accepts it and the account of side effects finds it clean.
+"""Verdicts on labelled outcomes of real work: an outcome is accepted if the function of its subtask accepts
+it and the account of side effects finds it clean.
 
-The cases (`benchmarks/labelled_work_cases`) were made by people's sense of right and wrong, without a look at
-how functions are examined. What is not performed yet is performed in the installed applications, and kept in
-the data folder; judging needs neither browser nor network. Functions and recordings are those of the
-warehouse in the data folder (`TASKLOOM_DATA`), or of another one:
+The cases (`benchmarks/labelled_work_cases`) follow people's sense of right and wrong, independently of how
+functions are examined. Missing performances are made in the installed applications and stored in the data
+folder; judging needs neither browser nor network. Functions and recordings are those of the warehouse in the
+data folder (`TASKLOOM_DATA`), or of another one:
 
     python -m benchmarks.labelled_work [--warehouse FOLDER] [--perform] [PART …]
 """
@@ -26,7 +26,7 @@ from benchmarks.labelled_performances import (
     Performance,
     Performances,
     missing_applications,
-    most_telling_first,
+    most_informative_first,
     perform_missing,
 )
 from benchmarks.recordings import subtask_of
@@ -50,12 +50,12 @@ REPORT = Path(__file__).parent / "results" / "labelled_work_report.json"
 MOST_REFUSED = 0.02
 ENOUGH_SUBTASKS = 60
 PATIENT = SandboxSettings(seconds=5.0, grace_seconds=5.0, check_seconds=60.0)
-"""Limits that a busy machine does not reach: a verdict must not depend on what else runs."""
+"""Limits that are not reached on a busy machine: a verdict must not depend on its load."""
 
 
 @dataclass
 class Judgement:
-    """What the functions said, and what could not be asked."""
+    """The verdicts of the functions, and what could not be judged."""
 
     outcomes: list[JudgedOutcome] = field(default_factory=list)
     """Every verdict."""
@@ -64,7 +64,7 @@ class Judgement:
     without_function: list[str] = field(default_factory=list)
     """Labelled subtasks for which the dataset has no accepted function."""
     performed: int = 0
-    """Subtasks of which at least three wrong outcomes and a right one were performed."""
+    """Number of subtasks with at least three wrong outcomes and a right one performed."""
 
     @property
     def mistakes(self) -> list[JudgedOutcome]:
@@ -73,7 +73,7 @@ class Judgement:
 
 
 def figures(quick: bool = False) -> list[Figure]:
-    """Both error rates; `quick` uses what was performed before and performs nothing.
+    """Both error rates; `quick` uses stored performances only.
 
     Raises:
         NotMeasuredError: there are no applications, performances or functions.
@@ -83,47 +83,46 @@ def figures(quick: bool = False) -> list[Figure]:
         installed = [case for case in cases if not missing_applications(case, DATA)]
         if not installed:
             raise NotMeasuredError(f"No labelled application is installed in {DATA}; run taskloom install.")
-        asyncio.run(perform_missing(most_telling_first(installed), DATA))
+        asyncio.run(perform_missing(most_informative_first(installed), DATA))
     judgement = judge(
         cases, Performances(DATA), accepted_functions(DATA / "warehouse"), account_of(DATA / "warehouse")
     )
     report = acceptance_report(judgement.outcomes)
-    print(described(judgement, report))
+    print(describe(judgement, report))
     if not quick:
-        keep_report(judgement, report)
+        write_report(judgement, report)
     return figures_of(judgement, report)
 
 
 def accepted_functions(
     location: Path, cases: Iterable[Case] | None = None
 ) -> dict[str, list[EvaluationFunction]]:
-    """Accepted functions in a warehouse of the subtasks that `cases` (the first set without any) are about,
-    by subtask.
+    """Accepted functions in a warehouse for the subtasks of `cases` (by default of all cases), by subtask.
 
     Raises:
         NotMeasuredError: there is no such warehouse, or it has none.
     """
-    asked = load_cases() if cases is None else cases
-    known = {case.subtask_id: case.example.instruction_template for case in asked}
-    found: dict[str, list[EvaluationFunction]] = {}
+    judged = load_cases() if cases is None else cases
+    known = {case.subtask_id: case.example.instruction_template for case in judged}
+    functions: dict[str, list[EvaluationFunction]] = {}
     try:
         with Warehouse(location, read_only=True) as warehouse:
             templates = {item.subtask_id: item.instruction_template for item in warehouse.read(Subtask)}
             for function in warehouse.read(EvaluationFunction, "accepted"):
                 name = function.subtask_id
                 if name in known and templates.get(name) == known[name]:
-                    found.setdefault(name, []).append(function)
+                    functions.setdefault(name, []).append(function)
     except WarehouseError as error:
         raise NotMeasuredError(f"No dataset to measure in {location}: {error}") from error
-    if not found:
+    if not functions:
         raise NotMeasuredError(
             f"{location} has no accepted function of a labelled subtask; run taskloom build."
         )
-    return found
+    return functions
 
 
 def account_of(location: Path) -> SideEffectAccount:
-    """The account of side effects by the recordings of the warehouse at `location`."""
+    """The account of side effects from the recordings of the warehouse at `location`."""
     with Warehouse(location, read_only=True) as warehouse:
         return SideEffectAccount(load_verified(warehouse, load_applications()))
 
@@ -134,7 +133,7 @@ def judge(
     functions: dict[str, list[EvaluationFunction]],
     account: SideEffectAccount,
 ) -> Judgement:
-    """Have the functions and the account judge every case that was performed."""
+    """Judge every performed case with the functions and the account."""
     names = {case.subtask_id for case in cases}
     judgement = Judgement(without_function=sorted(names - set(functions)))
     done: Counter[tuple[str, Verdict]] = Counter()
@@ -174,15 +173,15 @@ def verdict(
 ) -> tuple[bool, str]:
     """Whether a performance succeeded and is clean, with the reason."""
     parameters, start, end = case.labelled.parameters, performance.initial, performance.final
-    said = sandbox.evaluate(function.source, parameters, end, start)
-    message = said.result.message if said.result else f"{said.outcome}: {said.message}"
-    if not said.passed or case.subtask_id not in account.verified:
-        return said.passed, message
+    evaluation = sandbox.evaluate(function.source, parameters, end, start)
+    message = evaluation.said
+    if not evaluation.passed or case.subtask_id not in account.verified:
+        return evaluation.passed, message
     node = subtask_of(case.application, case.example).bind(parameters, load_resource_categories())
     effects = account.of([node], start, end)
     return (
         not effects.total,
-        f"{message}; beside it {effects.describe()} {list(effects.examples)}" if effects.total else message,
+        f"{message}; also {effects.describe()} {list(effects.examples)}" if effects.total else message,
     )
 
 
@@ -206,7 +205,7 @@ def error_rates(report: AcceptanceReport, about: str = "", note: str = "") -> li
     right, wrong = report.overall.true_positive, report.overall.true_negative
     accepted = rate(wrong.of - wrong.count, wrong.of)
     refused = rate(right.of - right.count, right.of)
-    from_where = f"{report.functions} functions of {report.subtasks} subtasks{note}"
+    origin = f"{report.functions} functions of {report.subtasks} subtasks{note}"
     return [
         Figure(
             f"wrong work accepted{about}",
@@ -214,7 +213,7 @@ def error_rates(report: AcceptanceReport, about: str = "", note: str = "") -> li
             f"of {accepted.of} outcomes",
             "0",
             accepted.count == 0,
-            note=f"{accepted}; {from_where}",
+            note=f"{accepted}; {origin}",
         ),
         Figure(
             f"right work refused{about}",
@@ -222,12 +221,12 @@ def error_rates(report: AcceptanceReport, about: str = "", note: str = "") -> li
             f"share of {refused.of} outcomes",
             f"under {MOST_REFUSED}",
             refused.of > 0 and (refused.share or 0.0) < MOST_REFUSED,
-            note=f"{refused}; {from_where}",
+            note=f"{refused}; {origin}",
         ),
     ]
 
 
-def described(judgement: Judgement, report: AcceptanceReport) -> str:
+def describe(judgement: Judgement, report: AcceptanceReport) -> str:
     """The rates as a table by application and kind, then every mistake."""
     lines = [as_markdown(report)]
     lines += ["", *_mistakes(judgement.mistakes)]
@@ -237,25 +236,25 @@ def described(judgement: Judgement, report: AcceptanceReport) -> str:
     return "\n".join(lines)
 
 
-def keep_report(
-    judgement: Judgement, report: AcceptanceReport, place: Path = REPORT, *, outcomes: bool = False
+def write_report(
+    judgement: Judgement, report: AcceptanceReport, path: Path = REPORT, *, outcomes: bool = False
 ) -> None:
-    """Write rates and mistakes as JSON, an entry per line; with `outcomes` every verdict, as the import of
-    outcomes reads them."""
-    fields = {"outcome_id", "provenance"}
+    """Write rates and mistakes as JSON, an entry per line; with `outcomes` also every verdict, in the form
+    that the import of outcomes reads."""
+    excluded = {"outcome_id", "provenance"}
     content: dict[str, object] = {
         **report.model_dump(mode="json"),
-        "mistakes": [item.model_dump(mode="json", exclude=fields) for item in judgement.mistakes],
+        "mistakes": [item.model_dump(mode="json", exclude=excluded) for item in judgement.mistakes],
         "not_counted": judgement.invalid,
         "without_function": judgement.without_function,
     }
     if outcomes:
-        content["outcomes"] = [item.model_dump(mode="json", exclude=fields) for item in judgement.outcomes]
-    place.parent.mkdir(exist_ok=True)
-    place.write_text("{\n" + ",\n".join(_lines(content)) + "\n}\n", encoding="utf-8")
+        content["outcomes"] = [item.model_dump(mode="json", exclude=excluded) for item in judgement.outcomes]
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("{\n" + ",\n".join(_json_lines(content)) + "\n}\n", encoding="utf-8")
 
 
-def _lines(content: Mapping[str, object]) -> Iterator[str]:
+def _json_lines(content: Mapping[str, object]) -> Iterator[str]:
     for name, value in content.items():
         if isinstance(value, list) and value:
             entries = ",\n".join(f"    {json.dumps(entry, ensure_ascii=False)}" for entry in value)
@@ -273,35 +272,37 @@ def _mistakes(mistakes: Iterable[JudgedOutcome]) -> list[str]:
 
 
 def main() -> None:
-    """Judge with the functions of a warehouse, without keeping the results."""
+    """Judge with the functions of a warehouse, without storing the results."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.labelled_work", description=__doc__)
-    parser.add_argument("parts", nargs="*", help="judge only cases whose ids begin so")
+    parser.add_argument("parts", nargs="*", help="judge only cases whose ids begin with one of these")
     parser.add_argument("--warehouse", type=Path, default=DATA / "warehouse")
-    parser.add_argument("--perform", action="store_true", help="perform first what is not performed yet")
+    parser.add_argument(
+        "--perform", action="store_true", help="first perform the cases that are not performed yet"
+    )
     parser.add_argument(
         "--report", type=Path, help="write every verdict to this file, which taskloom imports"
     )
     parser.add_argument(
         "--functions", type=Path, help="judge with functions that benchmarks.written_again wrote"
     )
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     cases = [
         case
         for case in load_cases()
-        if not given.parts or any(case.case_id.startswith(part) for part in given.parts)
+        if not arguments.parts or any(case.case_id.startswith(part) for part in arguments.parts)
     ]
-    if given.perform:
-        asyncio.run(perform_missing(most_telling_first(cases), DATA))
+    if arguments.perform:
+        asyncio.run(perform_missing(most_informative_first(cases), DATA))
     functions = (
-        accepted_functions(given.warehouse, cases)
-        if given.functions is None
-        else read_functions(given.functions)
+        accepted_functions(arguments.warehouse, cases)
+        if arguments.functions is None
+        else read_functions(arguments.functions)
     )
-    judgement = judge(cases, Performances(DATA), functions, account_of(given.warehouse))
+    judgement = judge(cases, Performances(DATA), functions, account_of(arguments.warehouse))
     report = acceptance_report(judgement.outcomes)
-    print(described(judgement, report))
-    if given.report is not None:
-        keep_report(judgement, report, given.report, outcomes=True)
+    print(describe(judgement, report))
+    if arguments.report is not None:
+        write_report(judgement, report, arguments.report, outcomes=True)
 
 
 if __name__ == "__main__":

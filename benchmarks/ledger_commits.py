@@ -1,7 +1,7 @@
-"""What durability costs: `python -m benchmarks.ledger_commits`.
+"""The cost of durability: `python -m benchmarks.ledger_commits`.
 
-32 tasks record replies as fast as they can, first by the ledger as it is (every reply on the disk before it
-is used, waiting writes share a transaction), then one transaction per reply with the same synchronisation.
+32 tasks record replies as fast as they can, first with the ledger as it is (every reply is on disk before it
+is used, waiting writes share a transaction), then with one transaction per reply and equal synchronisation.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.questions import Question
 from taskloom.model_clients.conversation import first_request
-from taskloom.model_clients.ledger.ledger import Ledger, moment
+from taskloom.model_clients.ledger.ledger import Ledger, format_time
 from taskloom.taskgraph.records.model_calls import ModelCall
 
 REPLIES = 2000
@@ -34,7 +34,7 @@ async def record_all(ledger: Ledger, tasks: int) -> float:
                 role=request.role,
                 provider="openai",
                 model="m",
-                finished_at=moment(datetime.now(UTC)),
+                finished_at=format_time(datetime.now(UTC)),
             )
             await ledger.record(call, request, '{"answer": "x"}' * 20)
 

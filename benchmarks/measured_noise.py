@@ -1,10 +1,10 @@
-"""What the shipped applications change by themselves, measured anew into `resources/catalog/noise.json`, so
-that no first build pays for it:
+"""Measures the noise of the shipped applications into `resources/catalog/noise.json`, so that first builds
+need not do so:
 
 python -m benchmarks.measured_noise taskloom-data web_browser [NAME…]
 
-To be run when an entry is new or names another version, or noise is measured in another way; the rest of the
-file stays. The applications must be installed in the data folder.
+Run it when an entry is new or has another version, or when the measurement changes; the rest of the file
+remains. The applications must be installed in the data folder.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ from taskloom.taskgraph.records.provenance import Provenance
 
 CATALOG = Path(__file__).parents[1] / "resources" / "catalog"
 WORLDS = ("bakery-1",)
-"""Beside the first one; the first of `make run`, as subtasks are verified in two."""
+"""Worlds besides the first one: the first of `make run`, as subtasks are verified in two worlds."""
 
 
-async def measured(data: Path, platform: str, names: Collection[str]) -> list[ApplicationNoise]:
-    """The noise of the installed applications of the platform, or of those that are called `names`."""
+async def measure(data: Path, platform: str, names: Collection[str]) -> list[ApplicationNoise]:
+    """The noise of the platform's installed applications, or of those with these `names`."""
     settings = load_settings(data=data, platform=platform)
     present, _ = choose_applications(settings)
     applications = WorldlyApplications(present, WORLDS)
     environment = create_environment(settings, platform)
     provenance = Provenance(run_id="catalogue", stage="noise")
-    found = []
+    noise = []
     try:
         for name in [item for item in present if not names or item in names]:
             entries = [applications_in(applications, world)[name] for world in applications.worlds]
             other = next((item for item in present.values() if item.name != name), None)
-            found.append(await measure_noise(entries, environment, settings.noise, provenance, other))
-            print(name, *(place.model_dump_json() for place in found[-1].places), sep="\n  ", flush=True)
+            noise.append(await measure_noise(entries, environment, settings.noise, provenance, other))
+            print(name, *(place.model_dump_json() for place in noise[-1].places), sep="\n  ", flush=True)
     finally:
         await environment.close()
-    return found
+    return noise
 
 
 def main(data: str, platform: str, *names: str) -> None:
-    """Measure, and keep it in the catalogue in the place of what was known of these applications."""
-    new = asyncio.run(measured(Path(data), platform, names))
+    """Measure these applications, and replace their noise in the catalogue."""
+    new = asyncio.run(measure(Path(data), platform, names))
     known = [
         item for item in read_kept(CATALOG) if item.application not in {each.application for each in new}
     ]

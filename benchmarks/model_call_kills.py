@@ -1,10 +1,10 @@
-"""Kills a run of model calls at random moments and starts it again: `python -m benchmarks.model_call_kills`.
+"""Kills a run of model calls at random moments and restarts it: `python -m benchmarks.model_call_kills`.
 
-A run of chained calls against the local server is killed with SIGKILL at random moments and started again
-with the same ledger until it ends; then the next run begins, until there were as many kills as asked for.
-Every run's answers and ledger must equal an uninterrupted run's, no finished call may be sent again, and with
-`--processes 2` the same must hold for two processes that share one ledger. Prints what was found; exits with
-1 when anything was lost, doubled or paid for again.
+A run of chained calls against the local server is killed with SIGKILL at random moments and restarted with
+the same ledger until it ends; then the next run begins, until the requested number of kills is reached. Every
+run's answers and ledger must equal an uninterrupted run's, no finished call may be sent again, and with
+`--processes 2` the same must hold for two processes that share one ledger. Prints the results; exits with 1
+if anything was lost, duplicated or paid for again.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def answer(call: WireCall) -> str:
 
 
 @dataclass
-class Found:
-    """What went wrong, and how often what was done."""
+class KillResults:
+    """Counts of what was done and of what went wrong."""
 
     kills: int = 0
     runs: int = 0
@@ -95,40 +95,40 @@ async def kill_until_done(
     processes: int,
     kills: int,
     latest: float,
-    source: random.Random,
-    found: Found,
+    generator: random.Random,
+    results: KillResults,
 ) -> list[str]:
-    """One run with its kills; the answers of the processes that ended by themselves."""
+    """One run with its kills; returns the answers of the processes that were not killed."""
     while True:
         children = [start(path, server.url) for _ in range(processes)]
         for child in children:
             assert child.stdout is not None
             await asyncio.to_thread(child.stdout.readline)
-        moment = source.uniform(0, latest)
+        moment = generator.uniform(0, latest)
         await asyncio.sleep(moment)
-        victim = source.choice(children)
-        if victim.poll() is None and found.kills < kills:
+        victim = generator.choice(children)
+        if victim.poll() is None and results.kills < kills:
             victim.send_signal(signal.SIGKILL)
-            found.kills += 1
-            found.kill_moments.append(moment)
+            results.kills += 1
+            results.kill_moments.append(moment)
             latest *= 1.1
         else:
             latest *= 0.7
         await asyncio.to_thread(victim.wait)
         finished = {json.loads(reply)["answer"].removeprefix("about ") for reply in ledger_of(path).values()}
         sent_before = len(server.calls)
-        print(f"{found.kills} kills, run {found.runs}", file=sys.stderr, flush=True)
+        print(f"{results.kills} kills, run {results.runs}", file=sys.stderr, flush=True)
         outputs = [(await asyncio.to_thread(child.communicate))[0] for child in children]
-        found.sent_again_finished += sum(call.turns[0] in finished for call in server.calls[sent_before:])
+        results.sent_again_finished += sum(call.turns[0] in finished for call in server.calls[sent_before:])
         done = [output for child, output in zip(children, outputs, strict=True) if child.returncode == 0]
         if done:
             return done
 
 
-async def measure(kills: int, processes: int, seed: int) -> Found:
-    """Kill that often; returns what was found."""
-    found, source = Found(), random.Random(seed)
-    whole = [f"about about item {number}" for number in range(ITEMS)]
+async def measure(kills: int, processes: int, seed: int) -> KillResults:
+    """Kill runs until there were `kills` kills."""
+    results, generator = KillResults(), random.Random(seed)
+    expected = [f"about about item {number}" for number in range(ITEMS)]
     with tempfile.TemporaryDirectory() as folder:
         reference: dict[str, str] = {}
         async with LocalModelServer(RandomScript(mean_seconds=0.1, seed=seed), answer) as server:
@@ -140,22 +140,24 @@ async def measure(kills: int, processes: int, seed: int) -> Found:
             latest = time.monotonic() - began
             reference = ledger_of(Path(folder) / "reference.sqlite")
             server.calls.clear()
-            while found.kills < kills:
-                path = Path(folder) / f"run-{found.runs}.sqlite"
-                done = await kill_until_done(path, server, processes, kills, latest, source, found)
-                found.runs += 1
-                found.wrong_answers += sum(json.loads(output.splitlines()[-1]) != whole for output in done)
-                kept = ledger_of(path)
-                found.wrong_ledgers += kept != reference
+            while results.kills < kills:
+                path = Path(folder) / f"run-{results.runs}.sqlite"
+                done = await kill_until_done(path, server, processes, kills, latest, generator, results)
+                results.runs += 1
+                results.wrong_answers += sum(
+                    json.loads(output.splitlines()[-1]) != expected for output in done
+                )
+                ledger = ledger_of(path)
+                results.wrong_ledgers += ledger != reference
                 sent = Counter(json.dumps(call.body) for call in server.calls)
-                found.sent += sum(sent.values())
-                found.sent_again_in_flight += sum(sent.values()) - len(sent)
+                results.sent += sum(sent.values())
+                results.sent_again_in_flight += sum(sent.values()) - len(sent)
                 server.calls.clear()
-    return found
+    return results
 
 
 def main() -> None:
-    """Read the options, kill, and print what was found."""
+    """Read the options, kill, and print the results."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -168,14 +170,15 @@ def main() -> None:
     if arguments.child:
         asyncio.run(run_child(arguments.child, arguments.url))
         return
-    found = asyncio.run(measure(arguments.kills, arguments.processes, arguments.seed))
+    results = asyncio.run(measure(arguments.kills, arguments.processes, arguments.seed))
     print(
-        f"{found.kills} kills over {found.runs} runs of {ITEMS} chains by {arguments.processes} process(es):"
-        f" {found.wrong_answers} runs with other answers, {found.wrong_ledgers} ledgers unlike an"
-        f" uninterrupted run's, {found.sent} requests sent, {found.sent_again_in_flight} of them again after"
-        f" being in flight at a kill, {found.sent_again_finished} again although finished"
+        f"{results.kills} kills over {results.runs} runs of {ITEMS} chains by {arguments.processes}"
+        f" process(es): {results.wrong_answers} runs with other answers, {results.wrong_ledgers} ledgers"
+        f" unlike an uninterrupted run's, {results.sent} requests sent, of which"
+        f" {results.sent_again_in_flight} again after being in flight at a kill and"
+        f" {results.sent_again_finished} again although finished"
     )
-    sys.exit(1 if found.wrong_answers or found.wrong_ledgers or found.sent_again_finished else 0)
+    sys.exit(1 if results.wrong_answers or results.wrong_ledgers or results.sent_again_finished else 0)
 
 
 if __name__ == "__main__":

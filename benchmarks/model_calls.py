@@ -1,19 +1,18 @@
-"""How close model calls come to the bound that latency and limits set: `python -m benchmarks.model_calls`.
+"""How close model calls come to the bound set by latency and limits: `python -m benchmarks.model_calls`.
 
-A local server answers with log-normal latency (mean 0.5 s). Each contender runs in a process of its own:
+A local server answers with log-normal latency (mean 0.5 s). Each contender runs in its own process:
 
 s1  400 independent typed calls, 32 at a time
-s2  150 items of three calls that depend on each other, 32 at a time
-s3  as s1, with 5 % of calls answered 500 and a limit of 1,200 requests a minute
+s2  150 items of three dependent calls, 32 at a time
+s3  like s1, with 5 % of calls answered 500 and a limit of 1,200 requests a minute
 
-flowing  bound ÷ time from the first request to the last answer, both seen by the server
-whole    bound ÷ wall time of the process, imports and all
-bound    makespan of the same latencies on 32 places, simulated; under a limit, each call admitted when it
-         allows
+flowing  bound ÷ time from the first request to the last answer, as seen by the server
+whole    bound ÷ wall time of the process, including imports
+bound    simulated makespan of the same latencies on 32 places; under a limit, each call starts when it is
+         allowed
 
 Contenders: `taskloom` (ledger on), `plain` (asyncio, a semaphore and the openai SDK with its own retries),
-    and each
-peer of `benchmarks/peers` for which `--peer NAME=PYTHON` names an interpreter that has it installed.
+and each peer of `benchmarks/peers` for which `--peer NAME=PYTHON` names an interpreter that has it installed.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ KEY_VARIABLE = "BENCHMARK_KEY"
 
 @dataclass(frozen=True)
 class Scenario:
-    """A workload and what the server does to it."""
+    """A workload and the server's behaviour."""
 
     items: int
     calls_per_item: int
@@ -55,8 +54,7 @@ SCENARIOS = {
 
 
 def makespan(latencies: list[float], scenario: Scenario) -> float:
-    """When the last item is done, if a free place always takes the next one at once and the limit allows
-    it."""
+    """When the last item is done, if free places immediately take the next one that the limit allows."""
     spacing = 60 / scenario.requests_per_minute if scenario.requests_per_minute else 0.0
     free = [0.0] * CONCURRENCY
     heapq.heapify(free)
@@ -67,7 +65,7 @@ def makespan(latencies: list[float], scenario: Scenario) -> float:
 
 
 async def run_taskloom(scenario: Scenario, url: str) -> int:
-    """Our calls, with the ledger; how many items were answered."""
+    """Calls of taskloom, with the ledger; returns the number of answered items."""
     from benchmarks.questions import Question
     from taskloom.model_clients.ledger.ledger import Ledger
     from taskloom.model_clients.role_models import RoleModels
@@ -90,7 +88,7 @@ async def run_taskloom(scenario: Scenario, url: str) -> int:
 
 
 async def run_plain(scenario: Scenario, url: str) -> int:
-    """What one writes first: a semaphore around the SDK, which retries by itself."""
+    """The simplest implementation: a semaphore around the SDK, which retries by itself."""
     import openai
     from pydantic import BaseModel
 
@@ -160,17 +158,18 @@ def measure(name: str, scenario: Scenario, command: list[str], seed: int) -> dic
         )
         wall = time.perf_counter() - started
         with urllib.request.urlopen(f"{url}/statistics") as response:
-            seen = json.load(response)
+            statistics = json.load(response)
     finally:
         server.terminate()
         server.wait()
     figures = json.loads(finished.stdout.splitlines()[-1])
-    shortest = makespan([call["latency"] for call in seen["calls"] if call["status"] != 429], scenario)
+    latencies = [call["latency"] for call in statistics["calls"] if call["status"] != 429]
+    bound = makespan(latencies, scenario)
     return {
-        "flowing": shortest / (seen["last_at"] - seen["first_at"]),
-        "whole": shortest / wall,
-        "requests": len(seen["calls"]),
-        "rejected": seen["statuses"].get("429", 0),
+        "flowing": bound / (statistics["last_at"] - statistics["first_at"]),
+        "whole": bound / wall,
+        "requests": len(statistics["calls"]),
+        "rejected": statistics["statuses"].get("429", 0),
         "items": scenario.items,
         **figures,
     }

@@ -1,4 +1,4 @@
-"""The baseline: random growth with rejection, as one would write it first, on networkx."""
+"""The baseline: random growth with rejection in its simplest form, on networkx."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Node = TypeVar("Node", bound=Hashable)
 
 @dataclass
 class BaselineRun:
-    """What the baseline found in its time."""
+    """Results of the baseline."""
 
     seconds: float = 0.0
     last_rate: float = 0.0
-    """Tasks per second in the last quarter of the time: its rate only falls, as tasks repeat and cells
-    fill."""
+    """Tasks per second in the last quarter of the time; the rate only falls, as tasks repeat and cells fill.
+    """
     attempts: int = 0
     tasks: int = 0
     per_cell: Counter[Cell] = field(default_factory=Counter)
@@ -63,8 +63,7 @@ def random_growth(
     seconds: float,
     seed: int = 0,
 ) -> BaselineRun:
-    """Grow random sets inside random intents until `wanted` tasks or `seconds` of processor time are
-    reached."""
+    """Grow random sets inside random intents, up to `wanted` tasks or `seconds` of processor time."""
     generator = random.Random(seed)
     by_subtask: dict[str, list[BoundSubtask]] = {}
     for node in nodes:
@@ -73,13 +72,13 @@ def random_growth(
     seen: set[frozenset[str]] = set()
     run = BaselineRun()
     start = time.process_time()
-    late = 0
+    tasks_before = 0
     while run.tasks < wanted and run.seconds < seconds:
         run.seconds = time.process_time() - start
         if run.seconds < seconds * 3 / 4:
-            late = run.tasks
+            tasks_before = run.tasks
         run.attempts += 1
-        graph = _grown(generator.choice(groups), generator.randint(2, maximum_size), fixtures, generator)
+        graph = _grow(generator.choice(groups), generator.randint(2, maximum_size), fixtures, generator)
         if graph is None or not networkx.is_directed_acyclic_graph(graph):
             continue
         if networkx.number_weakly_connected_components(graph) > maximum_components:
@@ -92,22 +91,22 @@ def random_growth(
         seen.add(key)
         run.per_cell[cell] += 1
         run.tasks += 1
-    run.last_rate = max(1, run.tasks - late) / (seconds / 4)
+    run.last_rate = max(1, run.tasks - tasks_before) / (seconds / 4)
     return run
 
 
-def _grown(
+def _grow(
     group: list[BoundSubtask], size: int, fixtures: Mapping[str, Set[Resource]], generator: random.Random
 ) -> networkx.DiGraph[str] | None:
-    """A random closed set of `size` grown one addable instance at a time, or None when it gets stuck."""
+    """A random closed set of `size`, grown by one instance at a time, or None if it cannot grow further."""
     graph: networkx.DiGraph[str] = networkx.DiGraph()
     writers: dict[Resource, str] = {}
     read_at_reset: set[Resource] = set()
-    left = list(group)
+    remaining = list(group)
     while graph.number_of_nodes() < size:
         addable = [
             node
-            for node in left
+            for node in remaining
             if node.instance_id not in graph
             and not any(resource in writers or resource in read_at_reset for resource in node.outputs)
             and all(
@@ -125,5 +124,5 @@ def _grown(
             else:
                 read_at_reset.add(needed)
         writers.update(dict.fromkeys(node.outputs, node.instance_id))
-        left.remove(node)
+        remaining.remove(node)
     return graph

@@ -1,5 +1,5 @@
-"""The table of measured figures in `docs/quality.md`, made from `benchmarks/results`, so that the two cannot
-differ.
+"""The table of measured figures in `docs/quality.md`, generated from `benchmarks/results`, so that the two
+cannot differ.
 
 python -m benchmarks.quality_table
 """
@@ -17,13 +17,12 @@ BEGIN, END = "<!-- benchmarks: written by `make docs` -->", "<!-- end of benchma
 
 
 def quality_table(results: Path = RESULTS) -> str:
-    """A Markdown table of the figures of benchmarks that have a goal, and the machines they were measured
-    on."""
-    kept: list[dict[str, Any]] = [
+    """A Markdown table of the figures that have a goal, and the machines on which they were measured."""
+    stored: list[dict[str, Any]] = [
         json.loads(file.read_text("utf-8")) for file in sorted(results.glob("*.json"))
     ]
-    kept = [result for result in kept if any(figure["goal"] for figure in result.get("figures", ()))]
-    shown = [item for item in kept if (BENCHMARKS / f"{item['benchmark']}.py").exists()]
+    stored = [result for result in stored if any(figure["goal"] for figure in result.get("figures", ()))]
+    shown = [item for item in stored if (BENCHMARKS / f"{item['benchmark']}.py").exists()]
     lines = ["| figure | measured | goal | met | compared with |", "|--|--:|--|--|--|"]
     machines: dict[str, list[str]] = {}
     for result in shown:
@@ -39,7 +38,7 @@ def quality_table(results: Path = RESULTS) -> str:
 
 
 def number(value: float) -> str:
-    """A figure with three digits, and whole numbers whole.
+    """A figure with three significant digits; whole numbers stay whole.
 
     >>> number(67.0), number(123456.7), number(0.12345), number(12.345)
     ('67', '123,457', '0.123', '12.3')
@@ -49,7 +48,7 @@ def number(value: float) -> str:
     return f"{value:.3g}"
 
 
-def with_table(page: str, written: str) -> str:
+def with_table(page: str, table: str) -> str:
     """The page's text with the table between its marks.
 
     Raises:
@@ -59,7 +58,7 @@ def with_table(page: str, written: str) -> str:
     _, end, after = rest.partition(END)
     if not (begin and end):
         raise ValueError(f"The page has no place for the table; it needs the lines {BEGIN!r} and {END!r}.")
-    return f"{before}{begin}\n{written}\n{end}{after}"
+    return f"{before}{begin}\n{table}\n{end}{after}"
 
 
 def write_page() -> None:

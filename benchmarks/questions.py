@@ -17,7 +17,7 @@ class Verdict(Record):
     """A typed reply."""
 
     answer: str
-    """What was found."""
+    """The answer."""
 
 
 @dataclass(frozen=True)
@@ -32,5 +32,5 @@ class Question:
     functions: tuple[dict[str, JsonValue], ...] = ()
 
     def rendered(self) -> RenderedPrompt:
-        """The line, behind the unchanging part."""
+        """The line, after the constant part."""
         return RenderedPrompt(system=SYSTEM, user=self.user, template_hash="")

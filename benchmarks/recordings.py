@@ -1,8 +1,8 @@
-"""Recordings of curated subtasks by their worked examples, kept in the data folder: evidence for the
+"""Recordings of curated subtasks by their worked examples, stored in the data folder as evidence for the
 benchmarks.
 
-`python -m benchmarks.recordings` records what is not recorded yet, in the installed applications; the
-simulated ones need neither a browser nor an installation.
+`python -m benchmarks.recordings` makes the missing recordings in the installed applications; simulated ones
+need neither a browser nor an installation.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class RecordedSubtask:
 
 
 def simulated_recordings() -> list[RecordedSubtask]:
-    """Recordings of the simulated applications, made now."""
+    """New recordings of the simulated applications."""
 
     async def record() -> list[RecordedSubtask]:
         module = platform("simulated")
@@ -64,7 +64,7 @@ def simulated_recordings() -> list[RecordedSubtask]:
 
 
 def stored_recordings(data: Path = DATA) -> list[RecordedSubtask]:
-    """Recordings of the installed applications that were made before."""
+    """Stored recordings of the installed applications."""
     applications = load_applications()
     return list(_read(data / "recordings", applications.values()))
 
@@ -72,27 +72,27 @@ def stored_recordings(data: Path = DATA) -> list[RecordedSubtask]:
 async def record_subtask(
     environment: Environment, application: Application, example: ExampleSubtask
 ) -> RecordedSubtask | None:
-    """Perform a subtask with its first parameter sets; None where a reset does not provide its inputs, or it
+    """Perform a subtask with its first parameter sets; None if a reset does not provide its inputs, or it
     fails."""
     categories = load_resource_categories()
     subtask = subtask_of(application, example)
-    there = {(fixture.category, fixture.value) for fixture in application.fixtures}
+    fixtures = {(fixture.category, fixture.value) for fixture in application.fixtures}
     trajectories: list[Trajectory] = []
     for parameters in example.parameter_sets:
         instance = subtask.bind(parameters, categories)
         if len(trajectories) >= SETS_PER_SUBTASK or any(
-            (item.category, item.value) not in there for item in instance.inputs
+            (item.category, item.value) not in fixtures for item in instance.inputs
         ):
             continue
         read = {item.value for item in instance.inputs}
-        made = {item.value for item in instance.outputs if item.kind is ResourceKind.FILE} - read
+        created = {item.value for item in instance.outputs if item.kind is ResourceKind.FILE} - read
         trajectory = await run_episode(
             environment,
             WorkedExampleAgent(example.worked_example, parameters),
             assignment=Assignment.of_subtask(instance),
             applications=[application],
             step_limit=STEP_LIMIT,
-            without=made,
+            without=created,
         )
         if trajectory.termination == "finished":
             trajectories.append(trajectory)
@@ -117,7 +117,7 @@ def _read(folder: Path, applications: Iterable[Application]) -> Iterator[Recorde
 
 
 async def record_missing(data: Path, names: Sequence[str]) -> None:
-    """Record what is not recorded yet, application by application."""
+    """Make the missing recordings, application by application."""
     module = platform("web_browser")
     environment = module.create(module.SETTINGS.model_validate({"data_folder": data}))
     folder = data / "recordings"

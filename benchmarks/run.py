@@ -1,8 +1,8 @@
-"""Runs benchmarks and writes `benchmarks/results/<name>.json` with a description of the machine, and the
-table of them in `docs/quality.md`.
+"""Runs benchmarks and writes `benchmarks/results/<name>.json` with a description of the machine, and their
+table in `docs/quality.md`.
 
-A benchmark is a module of this package. One that has `figures(quick)` returns a list of `Figure`s, which are
-printed as a table; any other has `main()`, is run as a program, and its output is kept as text.
+A benchmark is a module of this package. If it has `figures(quick)`, that returns a list of `Figure`s, which
+are printed as a table; otherwise it has `main()`, is run as a program, and its output is stored as text.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ DEFAULT = ("graph_composition", "streamed_tasks", "evaluation", "warehouse", "da
 
 
 class NotMeasuredError(Exception):
-    """A benchmark cannot run here, such as for want of applications; its message is the reason."""
+    """A benchmark cannot run here, for instance because applications are missing; the message says why."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured figure beside its goal."""
+    """One measured figure with its goal."""
 
     name: str
     """What was measured."""
@@ -44,13 +44,13 @@ class Figure:
     met: bool | None = None
     """Whether the goal was met; None without a goal."""
     baseline: str = ""
-    """What it was compared with, in the same run."""
+    """The baseline in the same run."""
     note: str = ""
-    """What a reader must know to judge it."""
+    """What a reader must know to interpret it."""
 
 
 def machine() -> dict[str, str | int]:
-    """What the figures were measured on."""
+    """Description of this machine."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**30
     model = platform.processor() or platform.machine()
     information = Path("/proc/cpuinfo")
@@ -79,7 +79,7 @@ def names_of_benchmarks() -> list[str]:
 
 
 def run(name: str, arguments: list[str], *, quick: bool) -> bool:
-    """Run one benchmark, print and keep its results; False when a goal was missed or it failed."""
+    """Run one benchmark, print and store its results; False if it failed or missed a goal."""
     module = importlib.import_module(f"benchmarks.{name}")
     result: dict[str, object] = {
         "benchmark": name,
@@ -92,21 +92,21 @@ def run(name: str, arguments: list[str], *, quick: bool) -> bool:
         figures: list[Figure] = module.figures(quick)
         print(table(figures))
         result["figures"] = [asdict(figure) for figure in figures]
-        good = all(figure.met is not False for figure in figures)
+        succeeded = all(figure.met is not False for figure in figures)
     else:
         command = [sys.executable, "-m", f"benchmarks.{name}", *arguments]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
         print(done.stdout)
         result["output"] = done.stdout
-        good = done.returncode == 0
+        succeeded = done.returncode == 0
     if not quick:
         RESULTS.mkdir(exist_ok=True)
         (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
-    return good
+    return succeeded
 
 
-def _guarded(name: str, arguments: list[str], *, quick: bool) -> bool:
-    """`run`, so that one benchmark that fails does not keep the others from running."""
+def _run_guarded(name: str, arguments: list[str], *, quick: bool) -> bool:
+    """`run`, without letting a failure keep the other benchmarks from running."""
     try:
         return run(name, arguments, quick=quick)
     except NotMeasuredError as reason:
@@ -136,14 +136,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names_of_benchmarks())}")
     parser.add_argument(
-        "--quick", action="store_true", help="smaller workloads; results are printed and not kept"
+        "--quick", action="store_true", help="smaller workloads; results are printed but not stored"
     )
     arguments, rest = parser.parse_known_args()
     unknown = sorted(set(arguments.names) - set(names_of_benchmarks()))
     if unknown:
         parser.error(f"no benchmark named {unknown[0]}; known: {', '.join(names_of_benchmarks())}")
     print("Machine: " + ", ".join(f"{key} {value}" for key, value in machine().items()))
-    good = [_guarded(name, rest, quick=arguments.quick) for name in arguments.names or DEFAULT]
+    succeeded = [_run_guarded(name, rest, quick=arguments.quick) for name in arguments.names or DEFAULT]
     if not arguments.quick:
         write_page()
-    sys.exit(0 if all(good) else 1)
+    sys.exit(0 if all(succeeded) else 1)

@@ -1,13 +1,13 @@
-"""One whole experiment, kept as the sample of the documentation: `python -m benchmarks.sample_experiment`.
+"""The sample experiment of the documentation: `python -m benchmarks.sample_experiment`.
 
-A dataset of the simulated platform is built, with tasks of several levels, and its 40 largest are attempted
+Builds a dataset of the simulated platform with tasks of several levels. Its 40 largest tasks are attempted
 twice by a perfect agent, by four with known faults, by one that acts at random, and by a scripted model
-behind a local server for every reply format. With `--data` the dataset is kept, and a stopped experiment goes
-on.
+behind a local server for every reply format. With `--data`, the dataset is kept, and a stopped experiment is
+continued.
 
-With `--installed` the same is done on the dataset in `--data`, with the applications installed there:
-tasks of every size, and two of the scripted models. `--seconds` interrupts it. Its report and figures are
-those in `docs/pictures/sample-experiment`.
+With `--installed`, the same is done on the dataset in `--data` with the applications installed there: tasks
+of every size, and two of the scripted models. `--seconds` interrupts it. Its report and figures are those in
+`docs/pictures/sample-experiment`.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ TWO_MODELS = ("qwen3_vl", "ui_tars_1_5")
 def largest(data: Path, count: int) -> list[str]:
     """The validated tasks with the most subtasks."""
     with Warehouse(data / "warehouse", read_only=True) as warehouse:
-        found = warehouse.query(
+        result = warehouse.query(
             "SELECT task_id FROM tasks WHERE status = 'validated' ORDER BY node_count DESC, task_id LIMIT ?",
             [count],
         )
-        return [str(row[0]) for row in found.rows()]
+        return [str(row[0]) for row in result.rows()]
 
 
-def of_every_size(data: Path, count: int, applications: Sequence[str]) -> list[str]:
-    """Validated tasks, the first of every size and set of applications before the second; of these
-    applications only, if any are named."""
+def spread_over_sizes(data: Path, count: int, applications: Sequence[str]) -> list[str]:
+    """Validated tasks, spread over sizes and sets of applications; only tasks of the given applications, if
+    any are given."""
     with Warehouse(data / "warehouse", read_only=True) as warehouse:
-        found = warehouse.query(
+        result = warehouse.query(
             "SELECT task_id FROM (SELECT task_id, node_count, row_number() OVER (PARTITION BY node_count,"
             " applications ORDER BY task_id) AS turn, row_number() OVER (PARTITION BY node_count ORDER BY"
             " applications, task_id) AS place FROM tasks WHERE status = 'validated'"
@@ -59,13 +59,13 @@ def of_every_size(data: Path, count: int, applications: Sequence[str]) -> list[s
             " LIMIT ?",
             [list(applications), list(applications), count],
         )
-        return [str(row[0]) for row in found.rows()]
+        return [str(row[0]) for row in result.rows()]
 
 
 def specification(
     name: str, url: str, tasks: list[str], repeats: int, models: Sequence[str], seconds: float
 ) -> dict[str, object]:
-    """The experiment, as in its file."""
+    """The content of the experiment's file."""
     model = {"provider": "openai", "base_url": url, "api_key_variable": KEY_VARIABLE}
     return {
         "name": name,
@@ -89,23 +89,27 @@ def settings_in(data: Path) -> Settings:
     return load_settings(assignments=usual + larger, data=data)
 
 
-def measure(asked: argparse.Namespace, data: Path) -> ExperimentReport:
-    """Build the dataset unless it is there, and make the attempts that are missing."""
-    settings = load_settings(data=data) if asked.installed else settings_in(data)
+def measure(arguments: argparse.Namespace, data: Path) -> ExperimentReport:
+    """Build the dataset unless it exists, and make the missing attempts."""
+    settings = load_settings(data=data) if arguments.installed else settings_in(data)
     if not (data / "warehouse").exists():
         asyncio.run(build_dataset.fn(settings=settings))
-    applications = [name for name in asked.applications.split(",") if name]
-    tasks = of_every_size(data, asked.tasks, applications) if asked.installed else largest(data, asked.tasks)
-    models = TWO_MODELS if asked.installed else sorted(SAID)
+    applications = [name for name in arguments.applications.split(",") if name]
+    tasks = (
+        spread_over_sizes(data, arguments.tasks, applications)
+        if arguments.installed
+        else largest(data, arguments.tasks)
+    )
+    models = TWO_MODELS if arguments.installed else sorted(SAID)
     os.environ[KEY_VARIABLE] = KEY
     with in_a_thread(LocalModelServer(answerer=answer, key=KEY)) as server:
-        name = "sample-installed" if asked.installed else "sample"
-        experiment = specification(name, server.url, tasks, asked.repeats, models, asked.seconds)
+        name = "sample-installed" if arguments.installed else "sample"
+        experiment = specification(name, server.url, tasks, arguments.repeats, models, arguments.seconds)
         return asyncio.run(run_experiment.fn(experiment, settings=settings, quiet=False))
 
 
 def write(report: ExperimentReport, folder: Path) -> None:
-    """Write the report, and the figures of the agents whose faults are known."""
+    """Write the report, and the figures of the agents that ask no model."""
     folder.mkdir(parents=True, exist_ok=True)
     page = (Path(report.folder) / "report.html").read_text(encoding="utf-8")
     (folder / "report.html").write_text(page, encoding="utf-8")
@@ -118,21 +122,21 @@ def write(report: ExperimentReport, folder: Path) -> None:
 
 
 def main() -> None:
-    """Run it."""
+    """Run the experiment, and write its report."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, help="folder to keep dataset and attempts in")
+    parser.add_argument("--data", type=Path, help="folder in which to keep dataset and attempts")
     parser.add_argument("--tasks", type=int, default=40)
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--installed", action="store_true", help="on the applications installed in --data")
-    parser.add_argument("--applications", default="", help="with --installed: tasks of these only")
-    parser.add_argument("--seconds", type=float, default=0, help="interrupt the run after so many")
+    parser.add_argument("--applications", default="", help="with --installed: only tasks of these")
+    parser.add_argument("--seconds", type=float, default=0, help="interrupt the run after this many seconds")
     parser.add_argument("--out", type=Path, help=f"folder of the report; {PICTURES} by default")
-    asked = parser.parse_args()
-    if asked.installed and not (asked.data and asked.out):
+    arguments = parser.parse_args()
+    if arguments.installed and not (arguments.data and arguments.out):
         parser.error("--installed needs --data, where the applications are, and --out")
     with tempfile.TemporaryDirectory() as temporary:
-        report = measure(asked, asked.data or Path(temporary))
-        write(report, asked.out or PICTURES)
+        report = measure(arguments, arguments.data or Path(temporary))
+        write(report, arguments.out or PICTURES)
     for row in (*report.leaderboard, *report.ends):
         print("  ".join(row))
     print(f"{report.attempts} of {report.wanted} attempts, {report.invalid} invalid; holds: {report.holds}")

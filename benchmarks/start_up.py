@@ -1,9 +1,10 @@
-"""What a run costs before its first item: `python -m benchmarks start_up`.
+"""The start-up cost of a run: `python -m benchmarks start_up`.
 
-The smallest build on the simulated platform, timed as a process from start to end, with the server of Prefect
-as we start it (beside our imports, on a prepared database) and as Prefect would start its own temporary one
-(the baseline: after importing the whole server into our process). First in a new data folder, then again in
-it. What the build itself takes is in both, so the saved share of the start-up alone is larger than shown.
+The smallest build on the simulated platform is timed as a process from start to end, with the Prefect server
+as taskloom starts it (in parallel with imports, on a prepared database) and as Prefect starts its own
+temporary one (the baseline: after importing the whole server into the process). First in a new data folder,
+then again in the same one. Both include the build itself, so the saved share of the start-up alone is larger
+than shown.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def seconds(code: str, *arguments: str) -> tuple[float, float]:
 
 
 def processor_seconds() -> float:
-    """Processor time of all processes that have ended below this one."""
+    """Processor time of all finished descendants of this process."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
@@ -60,7 +61,7 @@ def build_seconds(code: str, data: Path, seed: int) -> tuple[float, float]:
 
 
 def figures(quick: bool) -> list[Figure]:
-    """Measure both ways in turn; medians."""
+    """Medians of both ways, measured in turn."""
     first: dict[str, list[tuple[float, float]]] = {OURS: [], PREFECTS_OWN: []}
     later: dict[str, list[tuple[float, float]]] = {OURS: [], PREFECTS_OWN: []}
     with tempfile.TemporaryDirectory() as folder:
@@ -72,7 +73,7 @@ def figures(quick: bool) -> list[Figure]:
                 first[code].append(build_seconds(code, data, 0))
                 later[code].append(build_seconds(code, data, 1))
     plain = statistics.median(seconds("pass")[0] for _ in range(5))
-    shown = statistics.median(seconds(OURS, "--help")[0] for _ in range(5))
+    with_help = statistics.median(seconds(OURS, "--help")[0] for _ in range(5))
 
     def figure(name: str, times: dict[str, list[tuple[float, float]]]) -> Figure:
         ours, theirs = (statistics.median(item[0] for item in times[code]) for code in (OURS, PREFECTS_OWN))
@@ -95,11 +96,12 @@ def figures(quick: bool) -> list[Figure]:
         figure("later builds", later),
         Figure(
             "`taskloom --help`",
-            shown / plain,
+            with_help / plain,
             "times a bare Python",
             baseline="`python -c pass`",
             note=(
-                f"{shown:.2f} s instead of {plain:.2f} s; neither Prefect, a model SDK nor DuckDB is imported"
+                f"{with_help:.2f} s instead of {plain:.2f} s; neither Prefect, a model SDK nor DuckDB is"
+                " imported"
             ),
         ),
     ]

@@ -1,9 +1,9 @@
-"""What nobody notices: every place of the state at the end of right work, altered by itself.
+"""Alterations that nothing notices: every place of the state at the end of right work is altered separately.
 
-The examination makes its counterfeits from what performances changed. This sweep takes no notice of that: it
-goes through all that an application or a user keeps, file by file and field by field, alters, removes or
-doubles each thing alone, and asks the function and the account of side effects once more. What both accept is
-either a place that says nothing (a time, a random id, the width of a window) or damage that is missed:
+The examination makes its counterfeits from what performances changed. This sweep is independent of that: it
+goes through everything that an application or a user stores, file by file and field by field, alters, removes
+or duplicates each item separately, and asks the function and the account of side effects again. What both
+accept is either an irrelevant place (a time, a random id, the width of a window) or damage that is missed:
 
     python -m benchmarks.state_sweep [--warehouse FOLDER] [SUBTASK …]
 """
@@ -31,21 +31,22 @@ from taskloom.taskgraph.records.evidence import Evidence, FileState
 from taskloom.warehouse.store import Warehouse
 
 _OTHER = "zq7"
-_MOST_ALIKE = 2
-"""Places of one kind, such as one column of a table, that are tried."""
+_MAXIMUM_PER_KIND = 2
+"""Number of places of one kind, such as one column of a table, that are tried."""
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
 def sweep(end: Evidence) -> Iterator[tuple[str, Edited]]:
-    """Every alteration of `end` with the kind of place that it concerns."""
+    """Every alteration of `end`, with the kind of its place."""
     noise = noise_between(end, end)
     for file in end.files:
         if not noise.concerns(file.path):
             yield from _file(end, file)
     tops = sorted({path.partition("/")[0] for path in end.directories if not path.startswith(".")})
     for top in tops:
-        made = tuple(sorted({*end.directories, f"{top}/{_OTHER}"}))
-        yield "a folder was made", Edited(f"{top}/{_OTHER}", end.model_copy(update={"directories": made}))
+        directories = tuple(sorted({*end.directories, f"{top}/{_OTHER}"}))
+        edited = end.model_copy(update={"directories": directories})
+        yield "a folder was made", Edited(f"{top}/{_OTHER}", edited)
         path = f"{top}/{_OTHER}.txt"
         yield "a file was made", Edited(path, with_text(end, path, "x"))
 
@@ -58,14 +59,14 @@ def _file(end: Evidence, file: FileState) -> Iterator[tuple[str, Edited]]:
         yield f"{file.path} has other bytes", Edited(file.path, end.model_copy(update={"files": files}))
         return
     form, tree = read(file.path, file.text)
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for address, node, parent in _walk(tree):
-        for what, text in _edits(file.path, file.text, form, node, parent):
-            kind = f"{file.path} [{form}] {_pattern(address, node, tree)}: {what}"
-            seen[kind] += 1
-            if seen[kind] <= _MOST_ALIKE and text is not None and text != file.text:
-                done = finished(form, file.text, text) if what != "altered" else text
-                yield kind, Edited(f"{'/'.join(address)}: {what}", with_text(end, file.path, done))
+        for change, text in _edits(file.path, file.text, form, node, parent):
+            kind = f"{file.path} [{form}] {_pattern(address, tree)}: {change}"
+            counts[kind] += 1
+            if counts[kind] <= _MAXIMUM_PER_KIND and text is not None and text != file.text:
+                content = finished(form, file.text, text) if change != "altered" else text
+                yield kind, Edited(f"{'/'.join(address)}: {change}", with_text(end, file.path, content))
 
 
 def _walk(tree: Node) -> Iterator[tuple[tuple[str, ...], Node, Node]]:
@@ -78,12 +79,12 @@ def _walk(tree: Node) -> Iterator[tuple[tuple[str, ...], Node, Node]]:
         pending.extend(((*address, child.name), child, node) for child in reversed(node.children))
 
 
-def _pattern(address: Sequence[str], node: Node, tree: Node) -> str:
-    shown, at = [], tree
+def _pattern(address: Sequence[str], tree: Node) -> str:
+    parts, node = [], tree
     for name in address:
-        at = next(child for child in at.children if child.name == name)
-        shown.append("*" if at.naming in ("record", "position") else name)
-    return "/".join(shown)
+        node = next(child for child in node.children if child.name == name)
+        parts.append("*" if node.naming in ("record", "position") else name)
+    return "/".join(parts)
 
 
 def _edits(path: str, text: str, form: str, node: Node, parent: Node) -> Iterator[tuple[str, str | None]]:
@@ -105,44 +106,44 @@ def _edits(path: str, text: str, form: str, node: Node, parent: Node) -> Iterato
 def unnoticed(
     source: str, stored: StoredFunction, account: SideEffectAccount, sandbox: EvaluationSandbox
 ) -> dict[str, str]:
-    """Kinds of places whose alteration neither the function nor the account notices, with an example; under
-    "#" how many alterations were tried."""
+    """Kinds of places whose alteration neither the function nor the account notices, with an example each;
+    under "#" the number of alterations that were tried."""
     positive = stored.positive
     node = stored.subtask.bind(positive.parameters, load_resource_categories())
     start, tried = positive.initial_evidence, 0
-    found: dict[str, str] = {}
+    examples: dict[str, str] = {}
     for kind, edited in sweep(positive.final_evidence):
         tried += 1
         if account.of([node], start, edited.evidence).total:
             continue
         if sandbox.evaluate(source, positive.parameters, edited.evidence, start=start).passed:
-            found.setdefault(kind, edited.description)
-    found["#"] = str(tried)
-    return found
+            examples.setdefault(kind, edited.description)
+    examples["#"] = str(tried)
+    return examples
 
 
 def main() -> None:
-    """Print what is not noticed, subtask by subtask."""
+    """Print the unnoticed alterations, subtask by subtask."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.state_sweep", description=__doc__)
     parser.add_argument("parts", nargs="*")
     parser.add_argument("--warehouse", type=Path, default=DATA / "warehouse")
     parser.add_argument(
         "--functions", type=Path, help="judge with functions that benchmarks.written_again wrote"
     )
-    given = parser.parse_args()
-    functions = {} if given.functions is None else read_functions(given.functions)
-    account = account_of(given.warehouse)
-    with Warehouse(given.warehouse, read_only=True) as warehouse, EvaluationSandbox(PATIENT) as sandbox:
+    arguments = parser.parse_args()
+    functions = {} if arguments.functions is None else read_functions(arguments.functions)
+    account = account_of(arguments.warehouse)
+    with Warehouse(arguments.warehouse, read_only=True) as warehouse, EvaluationSandbox(PATIENT) as sandbox:
         for stored in stored_functions(warehouse):
             name = stored.subtask.subtask_id
-            if given.parts and not any(name.startswith(part) for part in given.parts):
+            if arguments.parts and not any(name.startswith(part) for part in arguments.parts):
                 continue
-            if given.functions is not None and name not in functions:
+            if arguments.functions is not None and name not in functions:
                 continue
             source = functions[name][0].source if functions else stored.function.source
             places = unnoticed(source, stored, account, sandbox)
-            asked = places.pop("#")
-            print(f"== {name}: {len(places)} kinds of {asked} alterations not noticed", flush=True)
+            tried = places.pop("#")
+            print(f"== {name}: {len(places)} kinds of {tried} alterations not noticed", flush=True)
             for kind, example in places.items():
                 print(f"   {kind}   ({example[:90]})")
 

@@ -1,9 +1,9 @@
-"""A million complete task records, composed and written to a warehouse as they come.
+"""A million complete task records, composed and streamed to a warehouse.
 
-Each size runs in a process of its own: composition makes tasks one by one,
-`benchmarks.task_columns.write_tasks` takes them from the iterator, one commit for each batch, and
-nothing holds them all. Processor time per task at both sizes is compared, and the peak memory of the larger
-is taken. The million takes about 20 minutes on one core.
+Each size runs in its own process: composition makes tasks one by one, and
+`benchmarks.task_columns.write_tasks` takes them from the iterator with one commit per batch, so they are
+never all in memory. The processor time per task at both sizes is compared, and the peak memory of the larger
+one is reported. The million takes about 20 minutes on one core.
 
     python -m benchmarks streamed_tasks
 """
@@ -34,9 +34,9 @@ BATCH = 5_000
 
 
 def figures(quick: bool = False) -> list[Figure]:
-    """Cost per task against the paper's number, memory, and whether all tasks are different."""
+    """Cost per task compared with the paper's number, memory, and whether all tasks are different."""
     few, many = (500, 2_000) if quick else (PAPER, MILLION)
-    small, large = _in_a_process(few), _in_a_process(many)
+    small, large = _stream_in_process(few), _stream_in_process(many)
     ratio = (large["seconds"] / large["written"]) / (small["seconds"] / small["written"])
     memory = large["peak_bytes"] / 2**30
     return [
@@ -70,7 +70,7 @@ def figures(quick: bool = False) -> list[Figure]:
 
 
 def stream(wanted: int, folder: Path) -> dict[str, float]:
-    """Compose `wanted` tasks into a new warehouse in `folder`; what it took."""
+    """Compose `wanted` tasks into a new warehouse in `folder`; returns the costs and counts."""
     nodes, intents, fixtures = synthetic_pool()
     request = CompositionRequest(
         count=wanted,
@@ -103,12 +103,12 @@ def stream(wanted: int, folder: Path) -> dict[str, float]:
     }
 
 
-def _in_a_process(wanted: int) -> dict[str, float]:
-    """`stream` in a process of its own, so that its peak of memory is its own."""
+def _stream_in_process(wanted: int) -> dict[str, float]:
+    """`stream` in its own process, so that its peak memory is measured separately."""
     command = [sys.executable, "-m", "benchmarks.streamed_tasks", str(wanted)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
+    process = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    costs: dict[str, float] = json.loads(process.stdout)
+    return costs
 
 
 if __name__ == "__main__":

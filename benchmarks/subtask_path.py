@@ -1,10 +1,10 @@
-"""Which modules one subtask travels through, from the catalogue to Parquet: `python -m benchmarks
+"""The modules that one subtask passes through, from the catalogue to Parquet: `python -m benchmarks
 subtask_path`.
 
-A small build on the simulated platform is watched: every call of a function of ours that is given a record of
+Traces a small build on the simulated platform: every call of a function of taskloom that receives a record of
 the chosen subtask (its entry, the subtask, an instance, a trajectory, a function, a task made of it). A
-module that hands such a record on to another module is on the path: a reader who follows the subtask has to
-open it. A module that is only given one, and answers, is a detail that can be read when it is needed. Records
+module that passes such a record on to another module is on the path: a reader who follows the subtask has to
+open it. A module that only receives one and returns is a detail that can be read when needed. Records
 themselves and the queue of the loop are not counted.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 SUBTASK = "simulated_files.copy_text"
-ROOMS = (
+PACKAGES = (
     "cli",
     "environments",
     "evaluators_api",
@@ -35,82 +35,86 @@ ROOMS = (
     "synthesis",
     "warehouse",
 )
-RECORDS = ("taskloom.resources.applications", "taskloom.resources.record", "taskloom.resources.instances")
-"""Modules of rooms above that only define records; all of taskgraph is left out for the same reason."""
-_LONGEST_LIST = 100
+RECORD_MODULES = (
+    "taskloom.resources.applications",
+    "taskloom.resources.record",
+    "taskloom.resources.instances",
+)
+"""Modules of these packages that only define records; taskgraph is excluded for the same reason."""
+_MAXIMUM_ITEMS = 100
 _PARTS = ("subtask", "instance", "task", "trajectory")
 
 
 class Watch:
-    """Notes who is given a record of the subtask, and by whom."""
+    """Counts the calls that receive a record of the subtask, by module and by caller."""
 
     def __init__(self, subtask_id: str) -> None:
         """Watch for records of `subtask_id`."""
         self.subtask_id = subtask_id
-        self.given: dict[str, int] = {}
-        self.handed: dict[tuple[str, str], int] = {}
+        self.receivers: dict[str, int] = {}
+        self.handovers: dict[tuple[str, str], int] = {}
         self._modules: dict[CodeType, str] = {}
 
     def __call__(self, frame: FrameType, event: str, argument: object) -> None:
-        """A trace function of `sys`, which is told of every call and asks for nothing inside it."""
+        """A trace function for `sys`, which is called for every call and does not trace inside it."""
         if event != "call":
             return
         module = self._module(frame.f_code)
-        if not module or not self._is_given(frame):
+        if not module or not self._receives_record(frame):
             return
-        self.given[module] = self.given.get(module, 0) + 1
+        self.receivers[module] = self.receivers.get(module, 0) + 1
         caller = frame.f_back
         while caller is not None and not self._module(caller.f_code):
             caller = caller.f_back
         if caller is not None and self._module(caller.f_code) != module:
             pair = self._module(caller.f_code), module
-            self.handed[pair] = self.handed.get(pair, 0) + 1
+            self.handovers[pair] = self.handovers.get(pair, 0) + 1
 
     def _module(self, code: CodeType) -> str:
-        """The module of ours that the code belongs to; empty for any other."""
-        found = self._modules.get(code)
-        if found is None:
+        """The module of taskloom that contains the code; empty for any other code."""
+        module = self._modules.get(code)
+        if module is None:
             path = Path(code.co_filename)
             path = path.resolve() if path.is_absolute() else path
-            inside = path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] in ROOMS
-            found = ".".join(("taskloom", *path.relative_to(ROOT).with_suffix("").parts)) if inside else ""
-            found = "" if found in RECORDS else found
-            self._modules[code] = found
-        return found
+            is_ours = path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] in PACKAGES
+            module = ".".join(("taskloom", *path.relative_to(ROOT).with_suffix("").parts)) if is_ours else ""
+            module = "" if module in RECORD_MODULES else module
+            self._modules[code] = module
+        return module
 
-    def _is_given(self, frame: FrameType) -> bool:
+    def _receives_record(self, frame: FrameType) -> bool:
         code = frame.f_code
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        return any(self._is_about(frame.f_locals.get(name)) for name in names if name != "self")
+        return any(self._concerns_subtask(frame.f_locals.get(name)) for name in names if name != "self")
 
-    def _is_about(self, value: object, deeper: bool = True) -> bool:
+    def _concerns_subtask(self, value: object, deeper: bool = True) -> bool:
         if isinstance(value, list | tuple):
-            few = (item for item, _ in zip(value, range(_LONGEST_LIST), strict=False))
-            return deeper and any(self._is_about(item, deeper=False) for item in few)
+            few = (item for item, _ in zip(value, range(_MAXIMUM_ITEMS), strict=False))
+            return deeper and any(self._concerns_subtask(item, deeper=False) for item in few)
         if type(value).__module__.partition(".")[0] != "taskloom":
             return False
-        if self._names(value) or any(self._names(_field(value, name)) for name in _PARTS):
+        if self._has_subtask_id(value) or any(self._has_subtask_id(_field(value, name)) for name in _PARTS):
             return True
         nodes = _field(_field(value, "graph"), "nodes")
-        return isinstance(nodes, tuple) and any(self._names(node) for node in nodes)
+        return isinstance(nodes, tuple) and any(self._has_subtask_id(node) for node in nodes)
 
-    def _names(self, value: object) -> bool:
-        wanted = _field(value, "subtask_id") or (
+    def _has_subtask_id(self, value: object) -> bool:
+        subtask_id = _field(value, "subtask_id") or (
             f"{SUBTASK.partition('.')[0]}.{_field(value, 'name')}"
             if _field(value, "instruction_template")
             else ""
         )
-        return wanted == self.subtask_id
+        return subtask_id == self.subtask_id
 
 
 def _field(value: object, name: str) -> object:
-    """A field of a record; None where it has none of that name."""
+    """A field of a record; None if it has no such field."""
     fields = getattr(type(value), "model_fields", None) or getattr(type(value), "__dataclass_fields__", {})
     return getattr(value, name, None) if name in fields else None
 
 
 def watched_build(data: Path) -> Watch:
-    """The watch after a small build, whose steps are done here one after the other, without Prefect."""
+    """The watch after a small build, whose steps are made here in sequence, without Prefect."""
     from taskloom.flows.settings import load_settings
 
     assignments = (
@@ -156,13 +160,13 @@ def main() -> None:
     """Print both lists."""
     with tempfile.TemporaryDirectory() as folder:
         watch = watched_build(Path(folder))
-    handing = sorted({giver for giver, _ in watch.handed})
-    print(f"{SUBTASK}: {len(handing)} modules hand it on, {len(watch.given)} are given it")
-    for giver in handing:
-        to = sorted(taker for one, taker in watch.handed if one == giver)
-        print(f"  {giver} -> {', '.join(to)}")
-    print("given it and only answering:")
-    print("  " + ", ".join(sorted(watch.given.keys() - set(handing))))
+    senders = sorted({sender for sender, _ in watch.handovers})
+    print(f"{SUBTASK}: {len(senders)} modules pass it on, {len(watch.receivers)} receive it")
+    for sender in senders:
+        targets = sorted(receiver for one, receiver in watch.handovers if one == sender)
+        print(f"  {sender} -> {', '.join(targets)}")
+    print("modules that only receive it:")
+    print("  " + ", ".join(sorted(watch.receivers.keys() - set(senders))))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A pool like the paper's in size: 255 subtasks, 49 applications in 12 categories, 40 resource categories."""
+"""A pool of the paper's size: 255 subtasks, 49 applications in 12 categories, 40 resource categories."""
 
 from __future__ import annotations
 

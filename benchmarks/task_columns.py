@@ -1,4 +1,4 @@
-"""Bulk loading of tasks: columns are checked as columns, without one record object per row."""
+"""Bulk loading of tasks: whole columns are checked, without a record object per row."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from taskloom.warehouse.storage.database import first_row
 from taskloom.warehouse.storage.rows import batch_of, insert_rows
 from taskloom.warehouse.store import Warehouse
 
-_ROWS: Final = 50_000
+_BATCH_ROWS: Final = 50_000
 _TASKS: Final = TABLE_NAMED["tasks"]
 _LEVELS: Final = ", ".join(f"'{level}'" for level in LEVELS)
-_NEEDED: Final = (
+_ALL_APPLICATIONS_SQL: Final = (
     f"list_sort(list_distinct(list_concat({APPLICATIONS_SQL}, coalesce(other_applications, []))))"
 )
 _CHECKS: Final = {
@@ -39,45 +39,45 @@ _CHECKS: Final = {
 
 
 def write_tasks(warehouse: Warehouse, tasks: Iterable[Task]) -> int:
-    """Store tasks from an iterator of any length in one commit, a batch in memory at a time; returns their
-    number.
+    """Store tasks from an iterator of any length in one commit, with one batch in memory at a time; returns
+    their number.
 
     Raises:
-        RowInvalidError: a task that cannot be stored; nothing was.
+        RowInvalidError: a task cannot be stored; nothing was stored.
     """
-    return write_task_columns(warehouse, _columns(iter(tasks)))
+    return write_task_columns(warehouse, _task_tables(iter(tasks)))
 
 
 def write_task_columns(warehouse: Warehouse, batches: Iterable[pa.RecordBatch | pa.Table]) -> int:
-    """Store Arrow batches with the columns of `tasks` in one commit; the number of rows given.
+    """Store Arrow batches with the columns of `tasks` in one commit; returns the total number of rows.
 
-    Missing columns are NULL and read as their defaults. Rows whose id is stored already are left as they are.
+    Missing columns are NULL and read as their defaults. Rows whose id is already stored remain unchanged.
 
     Raises:
-        RowInvalidError: an unknown column, a value of the wrong type, or a row that breaks a rule of tasks;
+        RowInvalidError: an unknown column, a value of the wrong type, or a row that violates a rule of tasks;
             the rule and an id are named, and nothing was stored.
     """
-    given = 0
+    total = 0
 
     def put(connection: duckdb.DuckDBPyConnection) -> None:
-        nonlocal given
-        given = 0
+        nonlocal total
+        total = 0
         for batch in batches:
-            table = _with_applications(connection, _fitted(batch))
+            table = _with_applications(connection, _fit_schema(batch))
             _check(connection, table)
             insert_rows(connection, {"tasks": table}, replace=False)
-            given += table.num_rows
+            total += table.num_rows
 
     warehouse.change(put)
-    return given
+    return total
 
 
-def _columns(tasks: Iterator[Task]) -> Iterator[pa.Table]:
-    while part := list(islice(tasks, _ROWS // 10)):
+def _task_tables(tasks: Iterator[Task]) -> Iterator[pa.Table]:
+    while part := list(islice(tasks, _BATCH_ROWS // 10)):
         yield batch_of(part).arrow()["tasks"]
 
 
-def _fitted(batch: pa.RecordBatch | pa.Table) -> pa.Table:
+def _fit_schema(batch: pa.RecordBatch | pa.Table) -> pa.Table:
     table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
     unknown = set(table.column_names) - set(_TASKS.arrow.names)
     if unknown:
@@ -95,32 +95,33 @@ def _fitted(batch: pa.RecordBatch | pa.Table) -> pa.Table:
 
 
 def _with_applications(connection: duckdb.DuckDBPyConnection, table: pa.Table) -> pa.Table:
-    """The rows with the column that follows from their other columns, whatever it held."""
+    """The rows with the column `applications` computed from their other columns."""
     connection.register("given_rows", table)
     try:
-        found = connection.execute(f"SELECT {_NEEDED} AS applications FROM given_rows").to_arrow_table()
+        query = f"SELECT {_ALL_APPLICATIONS_SQL} AS applications FROM given_rows"
+        applications = connection.execute(query).to_arrow_table()
     finally:
         connection.unregister("given_rows")
-    place = table.schema.get_field_index("applications")
-    return table.set_column(place, table.schema.field(place), found.column(0))
+    index = table.schema.get_field_index("applications")
+    return table.set_column(index, table.schema.field(index), applications.column(0))
 
 
 def _check(connection: duckdb.DuckDBPyConnection, table: pa.Table) -> None:
-    """Refuse the first row that breaks a rule."""
+    """Refuse the first row that violates a rule."""
     rules = list(_CHECKS.items())
     case = " ".join(f"WHEN {condition} THEN {position}" for position, (_, condition) in enumerate(rules))
     connection.register("checked_rows", table)
     try:
-        broken = first_row(
+        violation = first_row(
             connection,
             f"SELECT task_id, CASE {case} END AS rule FROM checked_rows WHERE rule IS NOT NULL LIMIT 1",
         )
-        doubled = first_row(
+        duplicate = first_row(
             connection, "SELECT task_id FROM checked_rows GROUP BY task_id HAVING count(*) > 1 LIMIT 1"
         )
     finally:
         connection.unregister("checked_rows")
-    if broken is not None:
-        raise RowInvalidError(f"Task {broken[0]!r}: {rules[int(str(broken[1]))][0]}.")
-    if doubled is not None:
-        raise RowInvalidError(f"Task {doubled[0]!r} occurs twice in one batch.")
+    if violation is not None:
+        raise RowInvalidError(f"Task {violation[0]!r}: {rules[int(str(violation[1]))][0]}.")
+    if duplicate is not None:
+        raise RowInvalidError(f"Task {duplicate[0]!r} occurs twice in one batch.")

@@ -1,10 +1,11 @@
-"""Ingest and queries of the warehouse beside plain JSONL with pandas and SQLite with JSON, on the same
+"""Ingest and queries of the warehouse compared with JSONL and pandas and with SQLite and JSON, on the same
 synthetic tasks.
 
     python -m benchmarks.warehouse --tasks 1000000
 
-All figures come from one run on one machine; only their ratios travel. pandas reads JSONL into memory, so its
-peak is measured too; above --pandas-limit tasks it gets that many rows and the table says so.
+All figures come from one run on one machine; only their ratios are comparable. pandas reads JSONL into
+memory, so its peak is measured too; above --pandas-limit tasks it gets only that many rows, as the table
+says.
 """
 
 from __future__ import annotations
@@ -50,12 +51,12 @@ def synthetic(count: int, seed: int = 0, vocabulary: Sequence[str] = ()) -> Iter
 
     Args:
         count: number of tasks.
-        seed: of every random choice.
-        vocabulary: words of the instructions, each half as often as one at half its place; sixteen equally
-            frequent ones by default.
+        seed: seed of all random choices.
+        vocabulary: words of the instructions, with frequencies inversely proportional to their rank; sixteen
+            equally frequent ones by default.
     """
-    draw = random.Random(seed)
-    often = list(accumulate(1 / place for place in range(1, len(vocabulary) + 1))) or None
+    generator = random.Random(seed)
+    cumulative_weights = list(accumulate(1 / place for place in range(1, len(vocabulary) + 1))) or None
     words = list(vocabulary) or [
         "open",
         "the",
@@ -77,7 +78,7 @@ def synthetic(count: int, seed: int = 0, vocabulary: Sequence[str] = ()) -> Iter
     for start in range(0, count, BATCH):
         rows: list[dict[str, object]] = []
         for number in range(start, min(start + BATCH, count)):
-            size = draw.randint(1, 12)
+            size = generator.randint(1, 12)
             nodes = [
                 {
                     "instance_id": f"s{(number * 7 + place) % 500}:{place}",
@@ -106,13 +107,13 @@ def synthetic(count: int, seed: int = 0, vocabulary: Sequence[str] = ()) -> Iter
                 for place in range(size - 1)
                 if (number + place) % 3
             ]
-            levels = {name: LEVELS[draw.randrange(3)] for name in DIMENSIONS}
+            levels = {name: LEVELS[generator.randrange(3)] for name in DIMENSIONS}
             rows.append(
                 {
                     "task_id": f"task-{number}",
                     "nodes": nodes,
                     "edges": edges,
-                    "instruction": " ".join(draw.choices(words, cum_weights=often, k=50)),
+                    "instruction": " ".join(generator.choices(words, cum_weights=cumulative_weights, k=50)),
                     "status": "validated",
                     "application_category_count": min(size, 8),
                     "depth": min(size, 3),
@@ -128,12 +129,12 @@ def synthetic(count: int, seed: int = 0, vocabulary: Sequence[str] = ()) -> Iter
 
 
 def milliseconds(action: Callable[[], object], repeats: int = 5) -> float:
-    taken = []
+    times = []
     for _ in range(repeats):
         start = time.perf_counter()
         action()
-        taken.append((time.perf_counter() - start) * 1000)
-    return statistics.median(taken)
+        times.append((time.perf_counter() - start) * 1000)
+    return statistics.median(times)
 
 
 def size_of(path: Path) -> float:
@@ -167,14 +168,14 @@ def bench_sqlite(folder: Path, count: int) -> dict[str, float]:
     file = folder / "tasks.sqlite"
     connection = sqlite3.connect(file)
     connection.execute("CREATE TABLE tasks (task_id TEXT PRIMARY KEY, content TEXT)")
-    spent = 0.0
+    write_seconds = 0.0
     for rows in synthetic(count):
         lines = [(row["task_id"], json.dumps(row)) for row in rows]
         start = time.perf_counter()
         with connection:
             connection.executemany("INSERT INTO tasks VALUES (?, ?)", lines)
-        spent += time.perf_counter() - start
-    figures["ingest s"] = spent
+        write_seconds += time.perf_counter() - start
+    figures["ingest s"] = write_seconds
     figures["MB"] = size_of(file)
     levels = DIMENSIONS
     columns = ", ".join(f"content ->> '{name}_level'" for name in levels)
@@ -205,15 +206,15 @@ def bench_pandas(folder: Path, count: int) -> dict[str, float]:
 
     figures: dict[str, float] = {}
     file = folder / "tasks.jsonl"
-    spent = 0.0
+    write_seconds = 0.0
     with file.open("w") as out:
         for rows in synthetic(count):
             start = time.perf_counter()
             out.writelines(json.dumps(row) + "\n" for row in rows)
-            spent += time.perf_counter() - start
+            write_seconds += time.perf_counter() - start
     start = time.perf_counter()
     frame = pd.read_json(file, lines=True)
-    figures["ingest s"] = spent + time.perf_counter() - start
+    figures["ingest s"] = write_seconds + time.perf_counter() - start
     figures["MB"] = size_of(file)
     figures["peak RSS MB"] = peak()
     levels = [f"{name}_level" for name in DIMENSIONS]
@@ -251,8 +252,8 @@ def main() -> None:
         results = {"warehouse": bench_warehouse(folder, prepared)}
         prepared.clear()
         results["SQLite JSON"] = bench_sqlite(folder, arguments.tasks)
-        limited = min(arguments.tasks, arguments.pandas_limit)
-        results[f"JSONL + pandas ({limited:,} rows)"] = bench_pandas(folder, limited)
+        pandas_rows = min(arguments.tasks, arguments.pandas_limit)
+        results[f"JSONL + pandas ({pandas_rows:,} rows)"] = bench_pandas(folder, pandas_rows)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     rows = list(dict.fromkeys(name for figures in results.values() for name in figures))

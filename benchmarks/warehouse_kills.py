@@ -1,11 +1,11 @@
-"""Kills writers of one warehouse at random moments and counts what was lost, doubled or torn.
+"""Kills writers of one warehouse at random moments and counts what was lost, duplicated or torn.
 
     python -m benchmarks.warehouse_kills --kills 120
     python -m benchmarks.warehouse_kills --kills 20 --warehouse 'postgresql://user@host/db?data=s3://bucket/prefix'
 
-Writers commit batches of two tables in one transaction, note each batch as done only after its commit, and
-sometimes publish a version. A reader takes counts all the while. It proves safety against the death of
-processes, not of power.
+Writers commit batches of two tables in one transaction, note each batch only after its commit, and sometimes
+publish a version. A reader counts rows all the time. This proves safety against killed processes, not against
+power failure.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from taskloom.warehouse.store import Warehouse
 ROWS = 50
 
 
-def work(folder: Path, place: str, writer: int, seed: int) -> None:
-    """Commit batches until killed; a restarted writer goes on after the last batch it finds."""
-    draw = random.Random(seed)
-    done = folder / f"done-{writer}"
-    with Warehouse(place) as warehouse:
+def work(folder: Path, location: str, writer: int, seed: int) -> None:
+    """Commit batches until killed; a restarted writer continues after its last stored batch."""
+    generator = random.Random(seed)
+    notes = folder / f"notes-{writer}"
+    with Warehouse(location) as warehouse:
         number = (
             int(
                 str(
@@ -56,10 +56,10 @@ def work(folder: Path, place: str, writer: int, seed: int) -> None:
                     ),
                 ]
             )
-            with done.open("a") as out:
+            with notes.open("a") as out:
                 out.write(f"{number}\n")
             number += 1
-            if draw.random() < 0.03:
+            if generator.random() < 0.03:
                 try:
                     warehouse.publish(f"{writer}-{number}-{seed}")
                 except VersionError:
@@ -72,16 +72,16 @@ def run(
     writers: int = 4,
     seed: int = 0,
     mean_life: float = 1.0,
-    place: str = "",
+    location: str = "",
 ) -> dict[str, object]:
-    """Kill `kills` times over `writers` processes, then examine; the findings.
+    """Kill `kills` times over `writers` processes, then examine the warehouse; returns the findings.
 
-    `folder` keeps the writers' notes, and the warehouse too when `place` does not name another.
+    `folder` contains the writers' notes, and the warehouse too if `location` does not name another.
     """
-    draw = random.Random(seed)
+    generator = random.Random(seed)
     folder.mkdir(parents=True, exist_ok=True)
-    place = place or str(folder / "warehouse")
-    Warehouse(place).close()
+    location = location or str(folder / "warehouse")
+    Warehouse(location).close()
 
     def start(writer: int) -> subprocess.Popen[bytes]:
         command = [
@@ -93,53 +93,53 @@ def run(
             "--folder",
             str(folder),
             "--warehouse",
-            place,
+            location,
         ]
-        return subprocess.Popen([*command, "--seed", str(draw.randrange(10**6))])
+        return subprocess.Popen([*command, "--seed", str(generator.randrange(10**6))])
 
     processes = [start(writer) for writer in range(writers)]
     torn_reads = reads = 0
     try:
-        with Warehouse(place, read_only=True) as reader:
+        with Warehouse(location, read_only=True) as reader:
             for _ in range(kills):
-                victim = draw.randrange(writers)
-                if draw.random() < 0.8:
-                    _wait_for_work(folder / f"done-{victim}")
-                time.sleep(draw.expovariate(1 / mean_life) / writers)
+                victim = generator.randrange(writers)
+                if generator.random() < 0.8:
+                    _wait_for_work(folder / f"notes-{victim}")
+                time.sleep(generator.expovariate(1 / mean_life) / writers)
                 processes[victim].send_signal(signal.SIGKILL)
                 processes[victim].wait()
                 processes[victim] = start(victim)
-                seen = reader.query(
+                counts = reader.query(
                     "SELECT (SELECT count(*) FROM intents) AS intents, (SELECT count(*) FROM validations) AS"
                     " validations"
                 ).as_dicts()[0]
                 reads += 1
-                torn_reads += seen["intents"] != seen["validations"]
+                torn_reads += counts["intents"] != counts["validations"]
             time.sleep(mean_life)
     finally:
         for process in processes:
             process.kill()
             process.wait()
-    return {"kills": kills, "reads": reads, "torn_reads": torn_reads, **examine(folder, place, writers)}
+    return {"kills": kills, "reads": reads, "torn_reads": torn_reads, **examine(folder, location, writers)}
 
 
-def _wait_for_work(done: Path, limit: float = 30.0) -> None:
-    """Wait until a writer commits something, so that most kills hit one at work and not one that starts."""
-    before = done.stat().st_size if done.exists() else 0
+def _wait_for_work(notes: Path, limit: float = 30.0) -> None:
+    """Wait until a writer commits something, so that most kills hit a working writer, not a starting one."""
+    before = notes.stat().st_size if notes.exists() else 0
     deadline = time.monotonic() + limit
-    while time.monotonic() < deadline and (done.stat().st_size if done.exists() else 0) == before:
+    while time.monotonic() < deadline and (notes.stat().st_size if notes.exists() else 0) == before:
         time.sleep(0.01)
 
 
-def examine(folder: Path, place: str, writers: int) -> dict[str, object]:
-    """Compare what writers were told is stored with what is."""
-    noted = {
+def examine(folder: Path, location: str, writers: int) -> dict[str, object]:
+    """Compare the batches that writers noted as committed with those that are stored."""
+    committed = {
         f"{writer}-{line}"
         for writer in range(writers)
-        if (folder / f"done-{writer}").exists()
-        for line in (folder / f"done-{writer}").read_text().split()
+        if (folder / f"notes-{writer}").exists()
+        for line in (folder / f"notes-{writer}").read_text().split()
     }
-    with Warehouse(place) as warehouse:
+    with Warehouse(location) as warehouse:
         stored: dict[str, dict[str, int]] = {}
         doubled = 0
         for table, key in (("intents", "intent_id"), ("validations", "validation_id")):
@@ -152,16 +152,16 @@ def examine(folder: Path, place: str, writers: int) -> dict[str, object]:
         versions = warehouse.versions()
     torn_versions = 0
     for version in versions:
-        with Warehouse(place, version=version.name) as old:
-            whole = old.query("SELECT count(*) FROM intents").scalar() == version.counts["intents"]
-        torn_versions += not whole or version.counts["intents"] != version.counts["validations"]
+        with Warehouse(location, version=version.name) as old:
+            is_complete = old.query("SELECT count(*) FROM intents").scalar() == version.counts["intents"]
+        torn_versions += not is_complete or version.counts["intents"] != version.counts["validations"]
     batches = stored["intents"]
     return {
         "batches": len(batches),
-        "noted": len(noted),
-        "lost": len(noted - batches.keys()),
+        "committed": len(committed),
+        "lost": len(committed - batches.keys()),
         "doubled": doubled,
-        "torn": sum(rows != ROWS for found in stored.values() for rows in found.values()),
+        "torn": sum(rows != ROWS for batch_rows in stored.values() for rows in batch_rows.values()),
         "in_one_table_only": len(stored["intents"].keys() ^ stored["validations"].keys()),
         "versions": len(versions),
         "torn_versions": torn_versions,
@@ -187,8 +187,8 @@ def main() -> None:
         return
     folder = arguments.folder or Path(tempfile.mkdtemp(prefix="taskloom-kills-"))
     try:
-        found = run(folder, arguments.kills, arguments.writers, arguments.seed, place=arguments.warehouse)
-        print(json.dumps(found, indent=2))
+        findings = run(folder, arguments.kills, arguments.writers, arguments.seed, arguments.warehouse)
+        print(json.dumps(findings, indent=2))
     finally:
         if arguments.folder is None:
             shutil.rmtree(folder, ignore_errors=True)

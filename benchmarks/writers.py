@@ -1,8 +1,8 @@
-"""What two writers of evaluation functions that must agree do better than one.
+"""The benefit of two writers of evaluation functions that must agree over a single one.
 
 Verifies the same applications under each setting with `taskloom verify`, in a data folder each, and compares
-accepted functions, functions written, rounds and tokens. Needs a model for the writer: `python -m
-benchmarks.writers --settings models.yaml`. Judge the labelled outcomes with either dataset afterwards:
+accepted functions, written functions, rounds and tokens. Needs a model for the writer: `python -m
+benchmarks.writers --settings models.yaml`. Then judge the labelled outcomes with either dataset:
 `python -m benchmarks.labelled_work --warehouse FOLDER/one/warehouse`.
 """
 
@@ -22,39 +22,39 @@ from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.warehouse.records import ModelCallRecord
 from taskloom.warehouse.store import Warehouse
 
-WAYS: dict[str, tuple[str, ...]] = {
+SETTINGS: dict[str, tuple[str, ...]] = {
     "one": (),
     "two": ("verification.writers=2",),
 }
-"""Settings that are compared."""
+"""The settings to compare, by name."""
 
 
 @dataclass(frozen=True)
-class Fared:
-    """How the writers of one setting fared."""
+class WriterFigures:
+    """The figures of the writers of one setting."""
 
-    way: str
-    """The setting."""
+    setting: str
+    """Name of the setting."""
     applications: int
-    """Applications verified."""
+    """Verified applications."""
     accepted: int
-    """Functions that were accepted."""
+    """Accepted functions."""
     written: int
-    """Functions that were written."""
+    """Written functions."""
     rounds: int
-    """Judgements of a function on a performance."""
+    """Rounds of verification."""
     tokens: int
     """Input and output tokens of the writer's calls."""
 
 
-def fared(way: str, warehouse: Warehouse) -> Fared:
-    """The figures of one setting, from the dataset it made."""
+def writer_figures(setting: str, warehouse: Warehouse) -> WriterFigures:
+    """The figures of one setting, from its dataset."""
     functions = list(warehouse.read(EvaluationFunction))
     calls = [
         call for call in warehouse.read(ModelCallRecord) if call.role == ModelRole.EVALUATION_WRITER.value
     ]
-    return Fared(
-        way,
+    return WriterFigures(
+        setting,
         applications=warehouse.count(Application),
         accepted=sum(item.accepted for item in functions),
         written=len(functions),
@@ -63,17 +63,17 @@ def fared(way: str, warehouse: Warehouse) -> Fared:
     )
 
 
-def table(rows: Sequence[Fared]) -> str:
+def table(rows: Sequence[WriterFigures]) -> str:
     """The comparison as a Markdown table."""
     lines = ["| writers | accepted | written | rounds | tokens |", "|--|--:|--:|--:|--:|"]
     lines += [
-        f"| {row.way} | {row.accepted} | {row.written} | {row.rounds} | {row.tokens:,} |" for row in rows
+        f"| {row.setting} | {row.accepted} | {row.written} | {row.rounds} | {row.tokens:,} |" for row in rows
     ]
     return "\n".join(lines)
 
 
 def main() -> None:
-    """Verify under each setting, and compare."""
+    """Verify under each setting, and compare the results."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.writers", description=__doc__)
     parser.add_argument("--settings", type=Path, help="settings file that names the models")
     parser.add_argument(
@@ -85,28 +85,28 @@ def main() -> None:
     parser.add_argument(
         "--applications", default="", help="applications, separated by commas; all by default"
     )
-    given = parser.parse_args()
-    settings = load_settings(given.settings)
+    arguments = parser.parse_args()
+    settings = load_settings(arguments.settings)
     if settings.is_offline(ModelRole.EVALUATION_WRITER):
         sys.exit(
             "The role evaluation_writer is played by rule, and two rules agree: there is nothing to compare."
             " Name a model for it in a file and give it with --settings."
         )
     rows = []
-    for way, assignments in WAYS.items():
-        data = given.folder / way.replace(" ", "_")
+    for setting, assignments in SETTINGS.items():
+        data = arguments.folder / setting.replace(" ", "_")
         data.mkdir(parents=True, exist_ok=True)
         applications = data / "applications"
         if not applications.exists():
-            applications.symlink_to((given.data / "applications").absolute())
+            applications.symlink_to((arguments.data / "applications").absolute())
         command = [sys.executable, "-m", "taskloom.cli.main", "verify", "--data", str(data)]
-        command += ["--settings", str(given.settings)] if given.settings else []
-        command += ["--applications", given.applications] if given.applications else []
+        command += ["--settings", str(arguments.settings)] if arguments.settings else []
+        command += ["--applications", arguments.applications] if arguments.applications else []
         for assignment in assignments:
             command += ["--set", assignment]
         subprocess.run(command, check=False)
         with Warehouse(data / "warehouse", read_only=True) as warehouse:
-            rows.append(fared(way, warehouse))
+            rows.append(writer_figures(setting, warehouse))
     print(table(rows))
 
 

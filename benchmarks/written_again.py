@@ -1,13 +1,13 @@
-"""Functions that the offline writer writes today for the recordings of a dataset, without performing
+"""Functions that the present offline writer writes for the recordings of a dataset, without performing
 anything.
 
-A change of the checks, of the writer or of the examination shows here first: what it makes of recordings of
-real work, subtask by subtask.
+A change of the checks, the writer or the examination shows here first: its effect on recordings of real work,
+subtask by subtask.
 
     python -m benchmarks.written_again --into FILE [--warehouse FOLDER] [SUBTASK …]
 
-The file holds every function that was accepted; `benchmarks.labelled_work` and `benchmarks.state_sweep`
-judge with it by `--functions FILE`.
+The file contains every accepted function; `benchmarks.labelled_work` and `benchmarks.state_sweep` judge with
+it if given `--functions FILE`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.function_files import keep_functions
+from benchmarks.function_files import write_functions
 from benchmarks.labelled_performances import DATA
 from benchmarks.labelled_work import PATIENT
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
@@ -49,12 +49,12 @@ class _Rules:
     )
 
     async def ask(self, question: PromptInput[Reply], *, stage: str, item_id: str, attempt: int = 0) -> Any:
-        """As `taskloom.synthesis.ports.Models` has it."""
+        """See `taskloom.prompts.prompt_input.Models.ask`."""
         return self.rules.answer(question, attempt)
 
 
 def write_again(stored: StoredFunction, sandbox: EvaluationSandbox) -> tuple[EvaluationFunction | None, str]:
-    """The function that is written and accepted today, or why there is none."""
+    """The function that is written and accepted now, or the reason why there is none."""
     subtask, own = stored.subtask, [stored.positive]
     own += [item for item in stored.others if item.subtask_id == stored.subtask.subtask_id]
     others = [item for item in stored.others if item.subtask_id != subtask.subtask_id]
@@ -66,7 +66,7 @@ def write_again(stored: StoredFunction, sandbox: EvaluationSandbox) -> tuple[Eva
         other_trajectories=[*own[1:], *others],
     )
     criticism: Criticism | None = None
-    tried: set[str] = set()
+    sources: set[str] = set()
     reason = "nothing was written"
     for attempt in range(_TRIES):
         function = asyncio.run(
@@ -81,18 +81,18 @@ def write_again(stored: StoredFunction, sandbox: EvaluationSandbox) -> tuple[Eva
                 provenance=Provenance(),
             )
         )
-        if function.source in tried:
+        if function.source in sources:
             break
-        tried.add(function.source)
+        sources.add(function.source)
         quality = examine(function.source, stored.positive, cases, sandbox, routes=len(routes(own)))
         reason = feedback(quality, Thresholds())
         if not reason:
             return function.model_copy(update={"quality": quality}), ""
         criticism = Criticism(function.source, (reason,), quality)
-    return None, f"{reason}\n{sorted(tried)[-1] if tried else ''}"
+    return None, f"{reason}\n{sorted(sources)[-1] if sources else ''}"
 
 
-def _written_again(location: Path, subtask_id: str) -> tuple[EvaluationFunction | None, str]:
+def _write_for_subtask(location: Path, subtask_id: str) -> tuple[EvaluationFunction | None, str]:
     with Warehouse(location, read_only=True) as warehouse:
         stored = list(stored_functions(warehouse, subtask_id))
     if not stored:
@@ -102,30 +102,30 @@ def _written_again(location: Path, subtask_id: str) -> tuple[EvaluationFunction 
 
 
 def subtasks_of(location: Path, parts: Sequence[str] = ()) -> list[str]:
-    """Ids of subtasks with an accepted function in the warehouse at `location` that begin with one of
-    `parts`."""
+    """Ids of subtasks with an accepted function in the warehouse at `location`, restricted to those that
+    begin with one of `parts`."""
     with Warehouse(location, read_only=True) as warehouse:
         names = {item.subtask_id for item in warehouse.read(EvaluationFunction, "accepted")}
     return sorted(name for name in names if not parts or any(name.startswith(part) for part in parts))
 
 
 def main() -> None:
-    """Write again what is asked for on the command line."""
+    """Write functions for the subtasks named on the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.written_again", description=__doc__)
     parser.add_argument("parts", nargs="*")
     parser.add_argument("--warehouse", type=Path, default=DATA / "warehouse")
     parser.add_argument("--into", type=Path, required=True)
     parser.add_argument("--at-once", type=int, default=2)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     accepted: list[EvaluationFunction] = []
-    with ProcessPoolExecutor(given.at_once) as pool:
-        names = subtasks_of(given.warehouse, given.parts)
-        work = {pool.submit(_written_again, given.warehouse, name): name for name in names}
+    with ProcessPoolExecutor(arguments.at_once) as pool:
+        names = subtasks_of(arguments.warehouse, arguments.parts)
+        work = {pool.submit(_write_for_subtask, arguments.warehouse, name): name for name in names}
         for done in as_completed(work):
             function, reason = done.result()
             print(f"{work[done]}: {'accepted' if function else f'REFUSED: {reason}'}", flush=True)
             accepted += [function] if function else []
-    keep_functions(given.into, accepted)
+    write_functions(arguments.into, accepted)
     print(f"{len(accepted)} of {len(names)} accepted")
 
 

@@ -1,4 +1,4 @@
-"""Prints answers: a table for people, JSON or CSV for programs; data on standard output only."""
+"""Prints results: a table for people, JSON or CSV for programs; data on standard output only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 CELL_WIDTH = 60
 """Longest text of a cell, in characters, on a terminal."""
-_LEAST_WIDTH = 8
+_MIN_WIDTH = 8
 """Characters that a column needs to be readable on a terminal."""
 
 
@@ -29,8 +29,8 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
 
     terminal = sys.stdout.isatty()
     console = Console() if terminal else Console(width=100_000)
-    if terminal and len(columns) * _LEAST_WIDTH > console.width:
-        _print_below(console, columns, rows)
+    if terminal and len(columns) * _MIN_WIDTH > console.width:
+        _print_rows_as_lists(console, columns, rows)
         return
     table = Table(box=SIMPLE_HEAD, header_style="bold", show_edge=False, pad_edge=False)
     for column in columns:
@@ -40,7 +40,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
     console.print(table, markup=False)
 
 
-def _print_below(console: Console, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+def _print_rows_as_lists(console: Console, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
@@ -55,7 +55,7 @@ def _print_below(console: Console, columns: Sequence[str], rows: Iterable[Sequen
 
 
 def print_records(records: Sequence[Mapping[str, object]], as_json: bool) -> None:
-    """Print objects with the same names as a table, or as JSON."""
+    """Print objects with the same keys as a table, or as JSON."""
     if as_json:
         print_json(list(records))
     elif records:

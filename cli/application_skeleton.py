@@ -27,8 +27,8 @@ from taskloom.resources.reading.catalog import load_applications, read_anew
 
 _LONGEST_LICENCE = 60
 _LOOKUP_SECONDS = 120
-_BUILT = {"dist", "build", "public", "www"}
-_ASIDE = {"archive", "demo", "demos", "doc", "docs", "example", "examples", "test", "tests"}
+_BUILD_FOLDERS = {"dist", "build", "public", "www"}
+_EXAMPLE_FOLDERS = {"archive", "demo", "demos", "doc", "docs", "example", "examples", "test", "tests"}
 _MANUAL = """\
 TODO: what {title} shows when it opens, what each menu and button does, where it saves files, and what
 must be clicked to save. Models read this before they explore, and people read it before they judge.
@@ -37,7 +37,7 @@ must be clicked to save. Models read this before they explore, and people read i
 
 @dataclass(frozen=True, slots=True)
 class PackageFacts:
-    """What a package registry, or the package itself, says."""
+    """Metadata from a package registry or from the package itself."""
 
     requirement: str
     """The pinned requirement: `name==version` for pip, `name@version` for npm."""
@@ -53,20 +53,19 @@ class PackageFacts:
 
 def pypi_facts(package: str) -> PackageFacts:
     """The metadata of PyPI's `package` (such as `name`, `name[extra]` or `name==version`); installs nothing.
-    A package that comes as source alone is built, as its installation does.
+    A package published as source only is built, as its installation does.
 
     Raises:
         CommandError: there is no such package, or it cannot be built.
     """
     with tempfile.TemporaryDirectory(prefix="taskloom-package-") as folder:
         pip = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "--disable-pip-version-check"]
-        _run([*pip, "--wheel-dir", folder, package], f"PyPI has no package {package!r} that can be used here")
-        wheel = next(Path(folder).glob("*.whl"))
-        shutil.unpack_archive(str(wheel), folder, "zip")
+        _execute([*pip, "--wheel-dir", folder, package], f"PyPI has no usable package {package!r}")
+        shutil.unpack_archive(str(next(Path(folder).glob("*.whl"))), folder, "zip")
         info = next(Path(folder).glob("*.dist-info"))
         headers = message_from_string((info / "METADATA").read_text("utf-8"))
-        found = PathDistribution(info).entry_points.select(group="console_scripts")
-        scripts = tuple(item.name for item in found)
+        entry_points = PathDistribution(info).entry_points.select(group="console_scripts")
+        scripts = tuple(item.name for item in entry_points)
     version = headers["Version"]
     return PackageFacts(
         requirement=f"{headers['Name']}{extras_of(package)}=={version}",
@@ -83,12 +82,12 @@ def extras_of(package: str) -> str:
     >>> extras_of("buku[server]==5.1"), extras_of("datasette")
     ('[server]', '')
     """
-    found = re.match(r"[\w.-]+(\[[^\]]*\])", package)
-    return found.group(1) if found else ""
+    match = re.match(r"[\w.-]+(\[[^\]]*\])", package)
+    return match.group(1) if match else ""
 
 
 def npm_facts(package: str) -> PackageFacts:
-    """The metadata of npm's `package` (`name` or `name@version`); downloads it, runs none of its scripts.
+    """The metadata of npm's `package` (`name` or `name@version`); downloads it but runs none of its scripts.
 
     Raises:
         CommandError: npm is missing, or there is no such package.
@@ -100,26 +99,25 @@ def npm_facts(package: str) -> PackageFacts:
             ExitCode.MISSING_REQUIREMENT,
         )
     with tempfile.TemporaryDirectory(prefix="taskloom-package-") as folder:
-        _run(
+        _execute(
             [npm, "pack", package, "--pack-destination", folder, "--silent"],
             f"npm has no package {package!r}",
         )
-        archive = next(Path(folder).glob("*.tgz"))
-        shutil.unpack_archive(str(archive), folder, "gztar", filter="data")
+        shutil.unpack_archive(str(next(Path(folder).glob("*.tgz"))), folder, "gztar", filter="data")
         root = Path(folder) / "package"
         manifest = json.loads((root / "package.json").read_text("utf-8"))
-        found = sorted((path.parent.relative_to(root) for path in root.rglob("index.html")), key=_page_order)
+        pages = sorted((path.parent.relative_to(root) for path in root.rglob("index.html")), key=_page_order)
     name, version = str(manifest["name"]), str(manifest["version"])
     programs = manifest.get("bin") or {}
     paths = [programs] if isinstance(programs, str) else list(programs.values())
-    below = f"node_modules/{name}"
+    package_folder = f"node_modules/{name}"
     return PackageFacts(
         requirement=f"{name}@{version}",
         version=version,
         licence=str(manifest.get("license") or "TODO"),
         description=_sentence(str(manifest.get("description") or "")),
-        scripts=tuple(f"{below}/{str(path).removeprefix('./')}" for path in paths),
-        pages=tuple((Path(below) / page).as_posix() for page in found),
+        scripts=tuple(f"{package_folder}/{str(path).removeprefix('./')}" for path in paths),
+        pages=tuple((Path(package_folder) / page).as_posix() for page in pages),
     )
 
 
@@ -132,19 +130,19 @@ def skeleton(
     from_npm: bool,
     command: str = "",
 ) -> dict[str, object]:
-    """The entry as YAML content, launched by `command` if given, else by the package's web page if it has
-    one, else by its first program with `--port {port}`.
+    """The entry as YAML content. It is launched by `command` if given, else through the package's web page if
+    it has one, else by its first program with `--port {port}`.
 
     Raises:
-        CommandError: there is nothing to start.
+        CommandError: the package has nothing to start.
     """
-    installation: dict[str, object] = {"npm" if from_npm else "pip": _flow([facts.requirement])}
-    launch = _launch(facts, from_npm, command)
+    installation: dict[str, object] = {"npm" if from_npm else "pip": _flow_list([facts.requirement])}
+    launch = _launch_section(facts, from_npm, command)
     return _entry(name, title, category, facts, installation=installation, launch=launch)
 
 
 def _entry(
-    name: str, title: str, category: str, facts: PackageFacts, **started: dict[str, object]
+    name: str, title: str, category: str, facts: PackageFacts, **sections: dict[str, object]
 ) -> dict[str, object]:
     return {
         "name": name,
@@ -153,8 +151,8 @@ def _entry(
         "version": facts.version,
         "licence": facts.licence,
         "description": facts.description,
-        **started,
-        "fixtures": _flow([]),
+        **sections,
+        "fixtures": _flow_list([]),
         "manual": LiteralScalarString(_MANUAL.format(title=title)),
     }
 
@@ -162,7 +160,7 @@ def _entry(
 def running_entry(
     name: str, title: str, category: str, url: str, *, reset_command: str = "", data_folder: str = ""
 ) -> dict[str, object]:
-    """The entry of an application that runs at `url` already.
+    """The entry of an application that already runs at `url`.
 
     Raises:
         CommandError: the URL cannot be split into an address and a page.
@@ -176,35 +174,35 @@ def running_entry(
         "url_path": urlunsplit(("", "", parts.path or "/", parts.query, parts.fragment)),
     }
     if reset_command:
-        launch["reset_command"] = _flow(shlex.split(reset_command))
+        launch["reset_command"] = _flow_list(shlex.split(reset_command))
     if data_folder:
         launch["data_folder"] = str(Path(data_folder).expanduser().absolute())
     return _entry(name, title, category, PackageFacts("", "running"), launch=launch)
 
 
 def limits_of(application: Application) -> tuple[str, ...]:
-    """What cannot be had of an application that runs already, in sentences; empty for all others."""
+    """The limitations of an application that already runs, as sentences; empty for all others."""
     launch = application.launch
     if not launch.address:
         return ()
-    found = ["It has one state for everybody, so one environment uses it: nobody else may meanwhile."]
+    sentences = ["It has one state for all users, so only one environment, and nobody else, may use it."]
     if not launch.reset_command:
-        found.append(
-            "Nothing puts it back between attempts, so names of new things must differ from all earlier ones"
-            " and what is deleted stays deleted. Give a command that restores its clean state:"
+        sentences.append(
+            "Nothing resets it between attempts, so names of new things must differ from all earlier ones and"
+            " what is deleted stays deleted. Give a command that restores its clean state:"
             " launch.reset_command."
         )
     if not launch.data_folder:
-        found.append(
-            "Its data cannot be read, so only what its screen shows can be checked. Name the folder it keeps"
-            " its data in: launch.data_folder."
+        sentences.append(
+            "Its data cannot be read, so only what its screen shows can be checked. Name its data folder:"
+            " launch.data_folder."
         )
-    found.append("It is not isolated: what a model types reaches whatever the application can reach.")
-    return tuple(found)
+    sentences.append("It is not isolated: what a model types reaches whatever the application can reach.")
+    return tuple(sentences)
 
 
 def write_entry(file: Path, entry: dict[str, object]) -> None:
-    """Write `entry` to `file`, which is kept only if the catalogue is valid with it.
+    """Write `entry` to `file`, and keep it only if the catalogue is valid with it.
 
     Raises:
         CatalogEntryInvalidError: the entry breaks a rule of the catalogue, such as a name with capital
@@ -227,36 +225,36 @@ def write_entry(file: Path, entry: dict[str, object]) -> None:
         raise
 
 
-def _launch(facts: PackageFacts, from_npm: bool, command: str) -> dict[str, object]:
+def _launch_section(facts: PackageFacts, from_npm: bool, command: str) -> dict[str, object]:
     if command:
-        return {"command": _flow(shlex.split(command)), "url_path": "/"}
+        return {"command": _flow_list(shlex.split(command)), "url_path": "/"}
     if facts.pages:
         return {"serve": f"{{install}}/{facts.pages[0]}", "url_path": "/index.html"}
     if not facts.scripts:
         raise CommandError(
-            f"{facts.requirement} brings neither a web page nor a program of its own; say how it is started"
+            f"{facts.requirement} provides neither a web page nor a program; say how to start it"
             ' with --command, such as "{venv}/bin/python -m NAME --port {port}".'
         )
     program = facts.scripts[0]
     start = ["{node}", f"{{install}}/{program}"] if from_npm else [f"{{venv}}/bin/{program}"]
-    return {"command": _flow([*start, "--port", "{port}"]), "url_path": "/"}
+    return {"command": _flow_list([*start, "--port", "{port}"]), "url_path": "/"}
 
 
 def _page_order(folder: Path) -> tuple[bool, bool, int, str]:
     """Sort key: built pages first, examples and documentation last."""
     parts = {part.casefold() for part in folder.parts}
-    return bool(parts & _ASIDE), not parts & _BUILT, len(folder.parts), folder.as_posix()
+    return bool(parts & _EXAMPLE_FOLDERS), not parts & _BUILD_FOLDERS, len(folder.parts), folder.as_posix()
 
 
-def _flow(values: list[str]) -> CommentedSeq:
+def _flow_list(values: list[str]) -> CommentedSeq:
     sequence = CommentedSeq(values)
     sequence.fa.set_flow_style()
     return sequence
 
 
 def licence_in(headers: Message) -> str:
-    """The licence that a package's metadata names: an expression, classifiers, or one line that is a name and
-    no text; else `TODO`.
+    """The licence named by a package's metadata: an expression, classifiers, or a single line that is a name
+    rather than a text; else `TODO`.
 
     >>> licence_in(message_from_string("License: Copyright 2026 A. Person"))
     'TODO'
@@ -282,9 +280,9 @@ def _sentence(text: str) -> str:
     return stripped if stripped.endswith(".") else f"{stripped}."
 
 
-def _run(arguments: list[str], problem: str) -> None:
+def _execute(arguments: list[str], problem: str) -> None:
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             arguments,
             capture_output=True,
             text=True,
@@ -294,10 +292,10 @@ def _run(arguments: list[str], problem: str) -> None:
         )
     except subprocess.TimeoutExpired:
         raise CommandError(f"{problem}: no answer within {_LOOKUP_SECONDS} s.") from None
-    if done.returncode != 0:
-        said = [
+    if result.returncode != 0:
+        lines = [
             line
-            for line in (done.stderr or done.stdout).strip().splitlines()
+            for line in (result.stderr or result.stdout).strip().splitlines()
             if "warning" not in line.casefold()
         ]
-        raise CommandError(f"{problem}: {said[-1] if said else 'no reason given'}")
+        raise CommandError(f"{problem}: {lines[-1] if lines else 'no reason given'}")

@@ -64,23 +64,23 @@ def create_app() -> typer.Typer:
 
 
 def _keep_examples(app: typer.Typer) -> None:
-    """Keep the lines of examples in the help of all commands as they are."""
+    """Preserve the lines of examples in the help of all commands."""
     for command in app.registered_commands:
-        command.help = _marked(command.help, command.callback)
-    first = app.registered_callback
+        command.help = _with_preserved_lines(command.help, command.callback)
+    group_callback = app.registered_callback
     if isinstance(app.info.help, str):
-        app.info.help = _marked(app.info.help, None)
-    elif first is not None:
-        first.help = _marked(first.help, first.callback)
+        app.info.help = _with_preserved_lines(app.info.help, None)
+    elif group_callback is not None:
+        group_callback.help = _with_preserved_lines(group_callback.help, group_callback.callback)
     for group in app.registered_groups:
         if group.typer_instance is not None:
             _keep_examples(group.typer_instance)
 
 
-def _marked(text: object, callback: object) -> str | None:
-    """The help of a command with the mark that keeps a paragraph's lines before each example."""
-    written = text if isinstance(text, str) else inspect.getdoc(callback) or ""
-    return re.sub(r"(?m)^(?=Examples:$|  +taskloom )", "\b\n", written) or None
+def _with_preserved_lines(text: object, callback: object) -> str | None:
+    """The help of a command, with the mark that preserves a paragraph's lines before each example."""
+    help_text = text if isinstance(text, str) else inspect.getdoc(callback) or ""
+    return re.sub(r"(?m)^(?=Examples:$|  +taskloom )", "\b\n", help_text) or None
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -92,8 +92,8 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         create_app()(arguments, standalone_mode=True)
     except KeyboardInterrupt:
-        _end(
-            "error: interrupted; what was finished is kept, and the same command continues.",
+        _exit_with(
+            "error: interrupted; finished work is kept, and the same command continues.",
             ExitCode.INTERRUPTED,
         )
     except BrokenPipeError:
@@ -103,14 +103,14 @@ def main(arguments: list[str] | None = None) -> None:
         if os.environ.get("TASKLOOM_DEBUG"):
             traceback.print_exc()
         if isinstance(error, TaskloomError):
-            _end(f"error: {error}" + (f"\n{error.hint}" if error.hint else ""), error.exit_code)
-        _end(
+            _exit_with(f"error: {error}" + (f"\n{error.hint}" if error.hint else ""), error.exit_code)
+        _exit_with(
             f"error: {type(error).__name__}: {error} (TASKLOOM_DEBUG=1 shows the trace)",
             ExitCode.NEGATIVE_ANSWER,
         )
 
 
-def _end(message: str, exit_code: ExitCode) -> None:
+def _exit_with(message: str, exit_code: ExitCode) -> None:
     print(message, file=sys.stderr)  # noqa: T201 - the one place that prints errors
     sys.exit(exit_code)
 

@@ -1,5 +1,4 @@
-"""Options and arguments that several commands take, and those of all commands that start a run, each declared
-once."""
+"""Options and arguments shared by several commands, and those of all commands that start a run."""
 
 from __future__ import annotations
 
@@ -41,7 +40,7 @@ GraphFile = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What the user said about a run; each field is an option of the command line."""
+    """The options of a run; each field is an option of the command line."""
 
     settings: SettingsOption = None
     assignments: AssignmentsOption = None
@@ -77,7 +76,7 @@ class RunOptions:
     as_json: JsonOption = False
 
     def load(self, *more: str, warehouse: str | None = None) -> Settings:
-        """The settings that result from these options; `more` are further assignments of the command.
+        """The settings that result from these options; `more` are the command's own assignments.
 
         Raises:
             CommandError: invalid settings.
@@ -85,7 +84,7 @@ class RunOptions:
         from taskloom.flows.settings import load_settings
 
         names = [name.strip() for name in self.applications.split(",") if name.strip()]
-        given = [
+        assignments = [
             *(["models.batch={}"] if self.batch else []),
             *(self.assignments or ()),
             *more,
@@ -95,7 +94,7 @@ class RunOptions:
         ]
         return load_settings(
             self.settings,
-            assignments=given,
+            assignments=assignments,
             data=self.data,
             catalog=self.catalog,
             seed=self.seed,

@@ -1,4 +1,4 @@
-"""Predicted actions of a file, beside the recordings that they are compared with."""
+"""Predicted actions from a file, paired with the recordings that they are compared with."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ R = TypeVar("R", bound=Record)
 
 
 class Prediction(Record):
-    """One line."""
+    """One line of a file of predictions."""
 
     trajectory_id: str = ""
-    """The recording."""
+    """The recording it belongs to."""
     task_id: str = ""
     """Instead of a recording: a task that was imported from OmniACT, whose script and boxes are compared."""
     actions: str
@@ -39,7 +39,7 @@ class Prediction(Record):
     """The step of the recording whose action is predicted; None for all of them."""
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> Self:
+    def _check_reference(self) -> Self:
         if bool(self.trajectory_id) == bool(self.task_id) or (self.task_id and self.step):
             raise ValueError("name trajectory_id, with or without step, or task_id alone")
         return self
@@ -49,18 +49,18 @@ def read_predictions(file: Path) -> tuple[Prediction, ...]:
     """The predictions of a file.
 
     Raises:
-        CommandError: it cannot be read, holds nothing, or a line is no prediction; the line is named.
+        CommandError: it cannot be read, is empty, or a line is not a prediction; the line is named.
     """
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise CommandError(f"the predictions {file} cannot be read: {error}.") from None
-    found: list[Prediction] = []
+    predictions: list[Prediction] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
-            found.append(Prediction.model_validate_json(line))
+            predictions.append(Prediction.model_validate_json(line))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             place = ".".join(map(str, first["loc"])) or "the line"
@@ -68,13 +68,13 @@ def read_predictions(file: Path) -> tuple[Prediction, ...]:
                 f"{file}, line {number}: {place}: {first['msg']}; a line has actions, and trajectory_id"
                 " (perhaps step) or task_id."
             ) from None
-    if not found:
+    if not predictions:
         raise CommandError(f"{file} holds no predictions; one JSON object per line.")
-    return tuple(found)
+    return tuple(predictions)
 
 
 def examples_of(predictions: Sequence[Prediction], store: Warehouse) -> list[Example]:
-    """Every prediction beside what was recorded, and what the task's graph allows instead.
+    """Every prediction, with the recorded actions and the alternatives that the task's graph allows.
 
     Raises:
         CommandError: there is no such recording or step.
@@ -88,14 +88,14 @@ def examples_of(predictions: Sequence[Prediction], store: Warehouse) -> list[Exa
             f"there is no trajectory {missing[0]!r} ({len(missing)} of {len(names)} are missing); see"
             " taskloom sql trajectories."
         )
-    followed = {item.trajectory_id: item for item in _read(store, Replay, "trajectory_id", names)}
+    replay_of = {item.trajectory_id: item for item in _read(store, Replay, "trajectory_id", names)}
     tasks = {
         item.task_id: item
-        for item in _read(store, Task, "task_id", [item.task_id for item in followed.values()])
+        for item in _read(store, Task, "task_id", [item.task_id for item in replay_of.values()])
     }
     replays = list(_read(store, Replay, "task_id", list(tasks)))
     others = [item.trajectory_id for item in replays if item.trajectory_id not in recorded]
-    everything = recorded | {
+    trajectories = recorded | {
         item.trajectory_id: item for item in _read(store, Trajectory, "trajectory_id", others)
     }
     examples: list[Example] = []
@@ -107,29 +107,29 @@ def examples_of(predictions: Sequence[Prediction], store: Warehouse) -> list[Exa
         steps = [step for step in trajectory.steps if item.step in (None, step.step)]
         if not steps:
             raise CommandError(f"the trajectory {item.trajectory_id!r} has no step {item.step}.")
-        replay = followed.get(item.trajectory_id)
+        replay = replay_of.get(item.trajectory_id)
         task = tasks.get(replay.task_id) if replay is not None else None
-        instead: tuple[tuple[Statement, ...], ...] = ()
+        alternatives: tuple[tuple[Statement, ...], ...] = ()
         if item.step is not None and replay is not None and task is not None:
-            own = [other for other in replays if other.task_id == task.task_id]
-            instead = also_right(task.graph, replay, item.step, own, everything)
-        said = statements_in(item.actions)
-        examples.append(Example(statements_of(steps), said, item.step is None, instead))
+            task_replays = [other for other in replays if other.task_id == task.task_id]
+            alternatives = also_right(task.graph, replay, item.step, task_replays, trajectories)
+        predicted = statements_in(item.actions)
+        examples.append(Example(statements_of(steps), predicted, item.step is None, alternatives))
     return examples
 
 
 def _scripts(store: Warehouse, names: Sequence[str]) -> dict[str, tuple[Statement, ...]]:
     """The scripts of imported tasks, with the boxes of their screens."""
-    found: dict[str, tuple[Statement, ...]] = {}
+    scripts: dict[str, tuple[Statement, ...]] = {}
     for item in _read(store, ImportedItem, "item_id", names):
         content = item.content if isinstance(item.content, dict) else {}
         if item.item_kind == "task" and item.format == "omniact":
             _, _, script = str(content.get("task_text", "")).partition("Output Script:")
-            found[item.item_id] = boxed(statements_in(script), content.get("boxes"))
-    missing = [name for name in names if name not in found]
+            scripts[item.item_id] = boxed(statements_in(script), content.get("boxes"))
+    missing = [name for name in names if name not in scripts]
     if missing:
         raise CommandError(f"the task {missing[0]!r} was not imported from OmniACT; name a trajectory_id.")
-    return found
+    return scripts
 
 
 def _read(store: Warehouse, record: type[R], column: str, values: Sequence[str]) -> Iterator[R]:

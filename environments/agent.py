@@ -9,21 +9,21 @@ from taskloom.taskgraph.records.trajectory import SlipMark, TrajectoryStep
 
 
 class Spent(Record):
-    """What a decision took of a model that the agent called itself.
+    """Usage of a model that the agent itself called for a decision.
 
-    Calls made through the models of the run are counted by the run; an agent reports only others.
+    The run counts calls of its own models; an agent reports only others.
     """
 
     provider: str = ""
-    """Who answered."""
+    """Name of the provider."""
     model: str = ""
-    """Which model."""
+    """Name of the model."""
     calls: int = 1
-    """Calls made."""
+    """Number of calls."""
     input_tokens: int = 0
-    """All input."""
+    """Input tokens of all calls."""
     output_tokens: int = 0
-    """All output."""
+    """Output tokens of all calls."""
     cost_usd: float = 0.0
     """Price in US dollars."""
 
@@ -35,21 +35,21 @@ class Decision(Record):
     """`finish` claims success; `give_up` says the instruction cannot be done; `ask_user` puts the question in
     `message` to whoever gave the task."""
     description: str = ""
-    """What it sees."""
+    """What the agent sees."""
     thought: str = ""
-    """Why it acts."""
+    """Why it takes the action."""
     action: Action | None = None
     """The action, for `continue`."""
     slip: SlipMark = ""
-    """Whether the action is a slip, or takes one back."""
+    """Whether the action is a slip or corrects one."""
     message: str = ""
     """Reason for giving up, or the question to the user."""
     answer: str = ""
     """With `finish`: the answer to what was asked."""
     reply: str = ""
-    """What the model said, word for word, for the record."""
+    """The reply of the model, verbatim, for the record."""
     spent: Spent | None = None
-    """What it took of models that the agent called itself."""
+    """Usage of models that the agent itself called."""
 
 
 class Agent(Protocol):
@@ -63,8 +63,8 @@ class Agent(Protocol):
 
 
 class Companion(Protocol):
-    """Whoever gave the task: answers questions, and has news in mid-task. Equal steps hear equal words."""
+    """Whoever gave the task: answers questions and sends news in mid-task, the same in equal steps."""
 
     def says(self, question: str, step: int) -> str:
-        """What the agent hears after `step`; `question` is empty unless it asked. Empty for nothing."""
+        """The message to the agent after `step`, or empty; `question` is empty unless the agent asked."""
         ...

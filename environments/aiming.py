@@ -1,5 +1,5 @@
 """Resolves the target of an action: the control that it names, or the one at its point. An action without a
-valid target is refused with a message that an agent can act on, and nothing is done. What is done is noted as
+valid target is refused with a message that an agent can act on, and nothing is done. Inputs are logged as
 evidence."""
 
 import re
@@ -22,28 +22,28 @@ from taskloom.taskgraph.records.interaction import Control, WheelMouseInput
 from taskloom.taskgraph.records.keys import KeyPress, read_keys
 from taskloom.taskgraph.text_folding import fold_label, same_label
 
-_CUT = ("…", "...")
+_ELLIPSES = ("…", "...")
 _NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """An action with everything it is aimed at."""
+    """An action with its targets."""
 
     action: Action
-    """The action, with label and point filled in where it has them."""
+    """The action, with label and point filled in where they are known."""
     target: Control | None = None
     """The control that it acts on; None for keys without one, waiting, and points outside all controls."""
     end: Control | None = None
-    """The control that a drag ends on, where that is another one."""
+    """The control that a drag ends on, if it is another one."""
 
 
 def aim(action: Action, controls: Sequence[Control], screen_size: tuple[int, int]) -> Aim:
     """`action` aimed at one of `controls`.
 
     Raises:
-        ActionInvalidError: it names a label that is not there, a label and a text of two different controls,
-            a point outside of the screen, or nothing where it needs a control or point.
+        ActionInvalidError: it names an unknown label, a label and a text of two different controls, a point
+            outside of the screen, or nothing although it needs a control or point.
     """
     if not isinstance(action, PointedGesture):
         return Aim(action)
@@ -83,7 +83,7 @@ def control_at(controls: Sequence[Control], point: Point) -> Control | None:
 
 
 def fraction_of(control: Control, point: Point) -> Fraction:
-    """Where in the control the point lies."""
+    """The place of `point` in the control, as fractions of its width and height."""
     place = control.rectangle
     return (
         round((point[0] - place.left) / max(1, place.right - place.left), 4),
@@ -92,10 +92,10 @@ def fraction_of(control: Control, point: Point) -> Fraction:
 
 
 def require_control(controls: Sequence[Control], label: str) -> Control:
-    """The control that carries `label` now; labels are given anew at every look.
+    """The control with `label`; labels are assigned anew at every observation.
 
     Raises:
-        ActionInvalidError: there is none; the message names the labels there are.
+        ActionInvalidError: there is none; the message names the existing labels.
     """
     found = next((control for control in controls if control.label == label), None)
     if found is None:
@@ -105,23 +105,23 @@ def require_control(controls: Sequence[Control], label: str) -> Control:
 
 
 def refuse_stale(aimed: Aim, now: Sequence[Control]) -> None:
-    """Make sure that the target of `aimed`, seen earlier, is still there among the controls of now.
+    """Make sure that the target of `aimed`, observed earlier, is still at its point among the controls `now`.
 
     Numbers in its text may have changed in the meantime, as in a clock.
 
     Raises:
-        ActionInvalidError: it moved or is gone.
+        ActionInvalidError: the target moved or is gone.
     """
     target = aimed.target
     if target is None:
         return
     point = getattr(aimed.action, "point", None) or target.point
-    same = [control for control in now if _is_same(target, control)]
-    if not any(control.rectangle.contains(*point) for control in same):
-        what = "has moved" if same else "is gone"
-        advice = "name it anew" if same else "choose anew"
+    matching = [control for control in now if _is_same(target, control)]
+    if not any(control.rectangle.contains(*point) for control in matching):
+        change = "has moved" if matching else "is gone"
+        advice = "name it anew" if matching else "choose anew"
         raise ActionInvalidError(
-            f"{target.control_type} {target.text!r} {what} since the screen was shown;"
+            f"{target.control_type} {target.text!r} {change} since the screen was shown;"
             f" look again and {advice}."
         )
 
@@ -130,7 +130,7 @@ def parse_keys(keys: str) -> tuple[KeyPress, ...]:
     """The presses that `keys` stands for, in order (`taskloom.taskgraph.records.keys`).
 
     Raises:
-        ActionInvalidError: they break the syntax; the message says where and how to write it.
+        ActionInvalidError: they break the syntax; the message says where, and how to write them.
     """
     try:
         return read_keys(keys)
@@ -170,7 +170,7 @@ def _aim_drag(action: DragInput, controls: Sequence[Control], screen_size: tuple
 
 
 def _pixel(control: Control, place: Fraction) -> Point:
-    """The pixel at a fraction of a control, its right and lower edge being its last pixels."""
+    """The pixel at a fraction of a control; its right and lower edges are its last pixels."""
     x, y = control.rectangle.at(*place)
     return min(round(x), control.rectangle.right - 1), min(round(y), control.rectangle.bottom - 1)
 
@@ -184,23 +184,23 @@ def _refuse_outside(point: Point, screen_size: tuple[int, int]) -> None:
 
 
 def _refuse_other_text(text: str, target: Control, controls: Sequence[Control]) -> None:
-    """Refuse a label combined with the text of another control, or the row of another one of the same text.
+    """Refuse a label combined with the text of another control, or with the row of one of the same text.
 
-    A control without a text may be called by its row, parent or heading, or as nothing else on the screen is.
+    A control without a text may be named by its row, parent or heading, or by a text that no control has.
     """
     wanted = fold_label(text)
     if not wanted or same_label(text, target.text) or same_label(text, target.value):
         return
-    around = [fold_label(name) for name in (target.row, target.section, target.parent_text) if name]
+    surroundings = [fold_label(name) for name in (target.row, target.section, target.parent_text) if name]
     if not target.text:
-        if not _labels_of(text, controls) or any(name in wanted for name in around):
+        if not _labels_of(text, controls) or any(name in wanted for name in surroundings):
             return
     else:
         shown = fold_label(target.text)
-        if text.rstrip().endswith(_CUT) and shown.startswith(fold_label(text.rstrip().rstrip("…."))):
+        if text.rstrip().endswith(_ELLIPSES) and shown.startswith(fold_label(text.rstrip().rstrip("…."))):
             return
         place = wanted.removeprefix(shown) if wanted.startswith((f"{shown} in ", f"{shown} under ")) else ""
-        if place and (not around or any(name in place for name in around)):
+        if place and (not surroundings or any(name in place for name in surroundings)):
             return
     named = _labels_of(text, controls)
     where = f" in row {target.row!r}" if target.row else ""
@@ -215,11 +215,11 @@ def _labels_of(text: str, controls: Sequence[Control]) -> str:
     return f", which has the label {' or '.join(labels[:4])}" if labels else ""
 
 
-def _is_same(seen: Control, now: Control) -> bool:
+def _is_same(before: Control, now: Control) -> bool:
     return (
-        seen.control_type == now.control_type
-        and seen.row == now.row
-        and _NUMBER.sub("0", seen.text) == _NUMBER.sub("0", now.text)
+        before.control_type == now.control_type
+        and before.row == now.row
+        and _NUMBER.sub("0", before.text) == _NUMBER.sub("0", now.text)
     )
 
 
@@ -237,7 +237,7 @@ class InputLog:
     def note(
         self, action: Action, target: Control | None, controls: Sequence[Control], application: str
     ) -> None:
-        """Add what `action` did to `target`, seen among `controls`, while `application` was in front."""
+        """Add the inputs of `action` to `target`, one of `controls`, while `application` was in front."""
         query = describe_control(target, controls) if target is not None else None
         owner = target.application if target is not None and target.application else application
         self.events += tuple(
@@ -249,7 +249,7 @@ class InputLog:
 
 
 def under_pointer(controls: Sequence[Control], pointer: tuple[float, float]) -> str:
-    """The text of the innermost control at `pointer`, or its value where it has no text."""
+    """The text of the innermost control at `pointer`, or its value if it has no text."""
     for control in reversed(controls):
         if control.rectangle.contains(*pointer) and (control.text or control.value):
             return control.text or control.value

@@ -28,24 +28,24 @@ COLOURS = {
     "Canvas": "#37474f",
     "Custom": "#d84315",
 }
-"""Colour per control type; types not named here get one of their own from the name."""
+"""Colour per control type; types that are not listed get a colour derived from their name."""
 
-_QUIET = frozenset({"Text", "Heading", "Header"})
-_READ_ONLY = _QUIET | {"Image", "DataItem", "ProgressBar", "Video", "Audio"}
+_PLAIN_TYPES = frozenset({"Text", "Heading", "Header"})
+_READ_ONLY = _PLAIN_TYPES | {"Image", "DataItem", "ProgressBar", "Video", "Audio"}
 _FONT_SIZE = 11
 _TAG_HEIGHT = 12
-_UNIFORM = 40
+_UNIFORM_RANGE = 40
 
 
 def annotate(observation: Observation, *, include_text: bool = True) -> bytes:
     """The screenshot with a numbered box around every control, as PNG.
 
-    A number is drawn at the box's upper left corner, or next to it if another number is already there.
+    A number is drawn at the box's upper left corner, or next to it if that place is taken.
     Without `include_text`, only usable controls are boxed: no texts, headings, cells, pictures or disabled
     controls.
 
     Raises:
-        ValueError: the observation's picture has no bytes, because only its hash was read back.
+        ValueError: the screenshot has no bytes, because only its hash was read back.
     """
     if not observation.screenshot.png:
         raise ValueError("This observation's screenshot has no picture, only a hash.")
@@ -58,15 +58,15 @@ def annotate(observation: Observation, *, include_text: bool = True) -> bytes:
         if include_text or (control.control_type not in _READ_ONLY and not control.disabled)
     ]
     places = [control.rectangle for control in shown]
-    plain = picture.convert("L")
+    greyscale = picture.convert("L")
     taken: list[Rectangle] = []
     for control in shown:
         place = control.rectangle
         colour = colour_of(control.control_type)
-        width = 1 if control.control_type in _QUIET or place.bottom - place.top < 2 * _TAG_HEIGHT else 2
+        width = 1 if control.control_type in _PLAIN_TYPES or place.bottom - place.top < 2 * _TAG_HEIGHT else 2
         pen.rectangle((place.left, place.top, place.right - 1, place.bottom - 1), outline=colour, width=width)
     for control in shown:
-        tag = _place_of_number(control, taken, places, plain)
+        tag = _place_number(control, taken, places, greyscale)
         taken.append(tag)
         colour = colour_of(control.control_type)
         pen.rectangle((tag.left, tag.top, tag.right - 1, tag.bottom - 1), fill=colour)
@@ -83,7 +83,7 @@ def colour_of(control_type: str) -> str:
     >>> colour_of("Button"), colour_of("Text")
     ('#c62828', '#5c6670')
     """
-    if control_type in _QUIET:
+    if control_type in _PLAIN_TYPES:
         return "#5c6670"
     known = COLOURS.get(control_type)
     if known is not None:
@@ -92,8 +92,8 @@ def colour_of(control_type: str) -> str:
     return f"#{red // 2:02x}{green // 2:02x}{blue // 2:02x}"
 
 
-def _place_of_number(
-    control: Control, taken: Sequence[Rectangle], others: Sequence[Rectangle], plain: Image.Image
+def _place_number(
+    control: Control, taken: Sequence[Rectangle], others: Sequence[Rectangle], greyscale: Image.Image
 ) -> Rectangle:
     """The place for a number that covers the least of other numbers, controls and the greyscale picture."""
     width = round(font(_FONT_SIZE).getlength(control.label)) + 5
@@ -113,14 +113,14 @@ def _place_of_number(
     )
     tags = []
     for x, y in candidates:
-        left, top = max(0, min(x, plain.width - width)), max(0, min(y, plain.height - _TAG_HEIGHT))
+        left, top = max(0, min(x, greyscale.width - width)), max(0, min(y, greyscale.height - _TAG_HEIGHT))
         tags.append(Rectangle(left=left, top=top, right=left + width, bottom=top + _TAG_HEIGHT))
     area = width * _TAG_HEIGHT
-    around = [other for other in others if not _holds(other, place)]
+    around = [other for other in others if not _contains(other, place)]
 
     def cost(tag: Rectangle) -> float:
-        shades = plain.crop((tag.left, tag.top, tag.right, tag.bottom)).tobytes()
-        busy = max(shades) - min(shades) > _UNIFORM
+        shades = greyscale.crop((tag.left, tag.top, tag.right, tag.bottom)).tobytes()
+        busy = max(shades) - min(shades) > _UNIFORM_RANGE
         hidden = area if busy else 0.1 * (area - _common_area(tag, place))
         numbers = sum(_common_area(tag, other) for other in taken)
         return hidden + 20 * numbers + sum(_common_area(tag, other) for other in around)
@@ -128,7 +128,7 @@ def _place_of_number(
     return min(tags, key=cost)
 
 
-def _holds(outer: Rectangle, inner: Rectangle) -> bool:
+def _contains(outer: Rectangle, inner: Rectangle) -> bool:
     return outer.contains(inner.left, inner.top) and outer.contains(inner.right - 1, inner.bottom - 1)
 
 

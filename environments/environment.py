@@ -1,5 +1,5 @@
-"""The environment protocol, as in Gymnasium: reset, observe, act, and evidence beside it; and controls as the
-script in a page, or the server in a machine, tells them."""
+"""The environment protocol, modelled on Gymnasium (reset, observe, act) and extended by evidence; and
+controls made from what the script in a page, or the server in a machine, lists."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol, runtime_checkable
@@ -26,17 +26,17 @@ class Environment(Protocol):
     ) -> Observation:
         """Return to the clean state of `applications` (the first in front) with exactly their fixtures.
 
-        File fixtures whose paths are in `without` or below are left out: what is to be created itself, even
-        where applications also have it as fixtures for others to read.
+        File fixtures at the paths in `without`, or below them, are left out: the task creates these files
+        itself, even where an application has them as fixtures for other tasks to read.
 
         Raises:
             ApplicationUnavailableError: one of them is not installed.
-            ApplicationStartFailedError: one of them did not come up in time.
+            ApplicationStartFailedError: one of them did not start in time.
         """
         ...
 
     async def observe(self) -> Observation:
-        """The screen and its controls now, once the page has settled."""
+        """The screen and its controls, once the page has settled."""
         ...
 
     async def act(self, action: Action) -> Observation:
@@ -57,7 +57,7 @@ class Environment(Protocol):
         ...
 
     async def rest(self) -> None:
-        """Stop what the last reset started, so that waiting for the next one takes little memory."""
+        """Stop what the last reset started, to save memory until the next one."""
         ...
 
     async def close(self) -> None:
@@ -70,31 +70,31 @@ class WithProfile(Environment, Protocol):
     """An environment whose applications are shown by a program that caches their files."""
 
     without_cache: dict[str, str]
-    """Applications whose cached files do not stay from one reset to the next, with the reason."""
+    """Applications whose cached files are not kept between resets, with the reason."""
 
     async def fallback_fonts(self) -> list[str]:
-        """Plain texts in front that no one font draws whole, or a font of pictures, each with its fonts."""
+        """Plain texts on the screen drawn in several fonts or in an emoji font, each with its fonts."""
         ...
 
 
-ToldControl = dict[str, Any]
-"""`type`, `text`, `value`, `parent_text`, `parent_type`, `row`, `section`, `point`, `checked`, `disabled`,
-`focused`, and its place."""
+ControlFields = dict[str, Any]
+"""A control as listed by a page's script or a machine's server: `type`, `text`, `value`, `parent_text`,
+`parent_type`, `row`, `section`, `point`, `checked`, `disabled`, `focused`, and its rectangle or box."""
 
 
-def told_control(
-    told: ToldControl, label: int, place: Rectangle, application: str, shown: Callable[[str], str] = str
+def make_control(
+    fields: ControlFields, label: int, place: Rectangle, application: str, clean: Callable[[str], str] = str
 ) -> Control:
-    """The control with its label; `shown` makes what is shown of its texts."""
-    x, y = (round(value) for value in told["point"])
+    """The control with `label`; `clean` is applied to its texts."""
+    x, y = (round(value) for value in fields["point"])
     central = abs(place.center[0] - x) <= 1 and abs(place.center[1] - y) <= 1
     return Control(
         label=str(label),
-        control_type=told["type"],
-        parent_type=told["parent_type"],
+        control_type=fields["type"],
+        parent_type=fields["parent_type"],
         rectangle=place,
         free_point=None if central else (x, y),
         application=application,
-        **{name: shown(told[name]) for name in ("text", "parent_text", "row", "section", "value")},
-        **{name: told[name] for name in ("checked", "disabled", "focused")},
+        **{name: clean(fields[name]) for name in ("text", "parent_text", "row", "section", "value")},
+        **{name: fields[name] for name in ("checked", "disabled", "focused")},
     )

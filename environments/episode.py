@@ -1,4 +1,4 @@
-"""The one agent-environment loop: reset, look, decide, act, record the evidence, and again."""
+"""The one agent-environment loop: reset, observe, decide, act, record the evidence, repeat."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -39,21 +39,21 @@ class Assignment(Record):
     subtask_id: str
     """The subtask, or the task."""
     instruction: str
-    """What the agent is told."""
+    """The text that the agent gets."""
     parameters: dict[str, str] = Field(default_factory=dict)
     """Parameters of the subtask; a task has none of its own."""
 
     world: str = ""
-    """World whose data it starts with; empty for the first."""
+    """World whose data the episode starts with; empty for the first world."""
 
     @classmethod
     def of_subtask(cls, instance: BoundSubtask) -> Self:
-        """To perform one bound subtask."""
+        """The assignment to perform one bound subtask."""
         return cls.model_validate(instance, from_attributes=True)
 
     @classmethod
     def of_task(cls, task: Task, attempt_id: str, instruction: str) -> Self:
-        """To perform a whole task, told by `instruction`."""
+        """The assignment to perform a whole task, described by `instruction`."""
         return cls(instance_id=attempt_id, subtask_id=task.task_id, instruction=instruction, world=task.world)
 
 
@@ -62,25 +62,25 @@ StepListener = Callable[[TrajectoryStep], Awaitable[None]]
 StartListener = Callable[[Evidence], Awaitable[None]]
 """Called with the state that an episode starts from."""
 StartCheck = Callable[[Evidence], Sequence[str]]
-"""What the state that an episode starts from lacks, as phrases."""
+"""Lists, as phrases, what is missing from the state that an episode starts from."""
 
 
-_LOOKS_EACH_QUIET = 3
+_LOOKS_PER_PERIOD = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """How long an environment is waited for once the agent has ended."""
+    """How long to wait for an environment once the agent has ended."""
 
     seconds: float = 0.0
-    """How long nothing may change; 0 looks at once."""
+    """How long nothing must have changed; 0 takes evidence at once."""
     limit_seconds: float = 10.0
     """Longest wait for that."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What happened in a stretch of an episode."""
+    """What happened in a part of an episode."""
 
     steps: tuple[TrajectoryStep, ...]
     termination: Termination
@@ -117,10 +117,10 @@ async def run_episode(
     """Have `agent` carry out `assignment` after a reset with `applications` (the first in front).
 
     Always returns a trajectory: mistakes are reported to the agent, and a failing environment ends the
-    episode as `environment_error` with the steps recorded so far, and is told `on_failure`. The id is derived
-    from assignment and attempt unless given. If `check_start` finds something missing, the agent is not asked
-    and the episode ends as `invalid_start`. After the reset it waits for its `turn`, so that environments can
-    be made ready ahead. With `quiet` the state is looked at once more, when nothing changes any more.
+    episode as `environment_error` with the steps recorded so far; `on_failure` gets the error. The id is
+    derived from assignment and attempt unless given. If `check_start` finds something missing, the agent is
+    not asked and the episode ends as `invalid_start`. After the reset the episode waits for `turn`, so that
+    environments can be prepared ahead. With `quiet`, evidence is taken again once nothing changes any more.
 
     Raises:
         Exception: whatever the agent raises other than AgentError, such as an exhausted budget.
@@ -136,9 +136,9 @@ async def run_episode(
     except EnvironmentFailureError as error:
         termination, message, failure = "environment_error", describe_failure(error), error
     else:
-        lacking = check_start(initial) if check_start is not None else ()
-        if lacking:
-            termination, message = "invalid_start", "; ".join(lacking)
+        missing = check_start(initial) if check_start is not None else ()
+        if missing:
+            termination, message = "invalid_start", "; ".join(missing)
         else:
             if on_start is not None:
                 await on_start(initial)
@@ -155,7 +155,7 @@ async def run_episode(
             steps, termination, message = recording.steps, recording.termination, recording.message
             failure, answer = recording.failure, recording.answer
             if quiet is not None and failure is None:
-                closing = await _when_quiet(environment, quiet)
+                closing = await _evidence_when_quiet(environment, quiet)
     if failure is not None and on_failure is not None:
         on_failure(failure)
     return Trajectory(
@@ -207,17 +207,17 @@ async def record_steps(
             focusing = focusing_decision(decision, observation)
             if focusing is not None:
                 before = observation
-                step, observation = await _do(environment, focusing, before, number)
+                step, observation = await _carry_out(environment, focusing, before, number)
                 steps.append(step)
                 if on_step is not None:
                     await on_step(step)
-                decision, number = aimed_again(decision, before, observation), number + 1
-            step, observation = await _do(environment, decision, observation, number)
+                decision, number = retarget_typing(decision, before, observation), number + 1
+            step, observation = await _carry_out(environment, decision, observation, number)
         except EnvironmentFailureError as error:
             message = describe_failure(error)
             return Recording(tuple(steps), "environment_error", message, observation, error)
         if companion is not None or decision.status == "ask_user":
-            step = _heard(step, decision, companion)
+            step = _with_message(step, decision, companion)
         steps.append(step)
         if on_step is not None:
             await on_step(step)
@@ -228,23 +228,23 @@ def describe_failure(error: EnvironmentFailureError) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _heard(step: TrajectoryStep, decision: Decision, companion: Companion | None) -> TrajectoryStep:
-    asked = decision.message if decision.status == "ask_user" else ""
-    told = companion.says(asked, step.step) if companion is not None else ""
-    if asked and not told:
-        told = "Nobody answers questions here."
-    return step.model_copy(update={"told": told})
+def _with_message(step: TrajectoryStep, decision: Decision, companion: Companion | None) -> TrajectoryStep:
+    question = decision.message if decision.status == "ask_user" else ""
+    message = companion.says(question, step.step) if companion is not None else ""
+    if question and not message:
+        message = "Nobody answers questions here."
+    return step.model_copy(update={"told": message})
 
 
-async def _when_quiet(environment: Environment, quiet: Quiet) -> Evidence | None:
-    """The state once nothing has changed for a while, or when the wait is over; None if it cannot be had."""
+async def _evidence_when_quiet(environment: Environment, quiet: Quiet) -> Evidence | None:
+    """Evidence taken once nothing has changed for a while, or the wait is over; None if taking it fails."""
     end = monotonic() + quiet.limit_seconds
     try:
         await environment.observe()
         last = await environment.evidence()
         since = monotonic()
         while quiet.seconds and monotonic() - since < quiet.seconds and monotonic() < end:
-            await asyncio.sleep(min(quiet.seconds / _LOOKS_EACH_QUIET, max(0.0, end - monotonic())))
+            await asyncio.sleep(min(quiet.seconds / _LOOKS_PER_PERIOD, max(0.0, end - monotonic())))
             await environment.observe()
             now = await environment.evidence()
             if _state(now) != _state(last):
@@ -258,8 +258,8 @@ def _state(evidence: Evidence) -> tuple[object, ...]:
     return (evidence.files, evidence.directories, evidence.clipboard, evidence.controls, evidence.url)
 
 
-async def _do(
-    environment: Environment, decision: Decision, seen: Observation, number: int
+async def _carry_out(
+    environment: Environment, decision: Decision, before: Observation, number: int
 ) -> tuple[TrajectoryStep, Observation]:
     """Carry out one decision; an action that cannot be carried out is a step with a problem."""
     action: Action = decision.action if decision.action is not None else WaitInput(seconds=0)
@@ -267,43 +267,43 @@ async def _do(
     if decision.action is None and decision.status == "continue":
         problem = decision.message or "The decision was to continue, but it names no action."
     try:
-        aimed = aim(action, seen.controls, seen.screen_size)
+        aimed = aim(action, before.controls, before.screen_size)
         action, target, end = aimed.action, aimed.target, aimed.end
     except ActionInvalidError:
-        pass  # the environment says the same, and counts the step
+        pass  # the environment refuses it with the same message, and counts the step
     try:
-        observation = await environment.act(action)
-        change = "" if problem else describe_change(seen, observation)
+        after = await environment.act(action)
+        change = "" if problem else describe_change(before, after)
     except ActionInvalidError as error:
         problem = str(error)
-        observation = await environment.observe()
-    at = target.rectangle if target is not None else None
+        after = await environment.observe()
+    box = target.rectangle if target is not None else None
     step = TrajectoryStep(
         step=number,
-        observation_screenshot=seen.screenshot,
-        observation_controls=seen.controls,
-        description=decision.description or describe_screen(seen.window_title, seen.controls, target),
+        observation_screenshot=before.screenshot,
+        observation_controls=before.controls,
+        description=decision.description or describe_screen(before.window_title, before.controls, target),
         thought=decision.thought,
         slip=decision.slip,
         action=action,
-        target=describe_control(target, seen.controls) if target is not None else None,
-        target_rectangle=(at.left, at.top, at.right, at.bottom) if at is not None else None,
-        end_target=describe_control(end, seen.controls) if end is not None else None,
+        target=describe_control(target, before.controls) if target is not None else None,
+        target_rectangle=(box.left, box.top, box.right, box.bottom) if box is not None else None,
+        end_target=describe_control(end, before.controls) if end is not None else None,
         change=change,
         problem=problem,
         evidence=await environment.evidence(),
     )
-    return step, observation
+    return step, after
 
 
-def focusing_decision(decision: Decision, seen: Observation) -> Decision | None:
-    """The click that gives the focus to the field that `decision` types into; None if it has it, or types
-    elsewhere. It has no thought, because it is no decision of the agent."""
+def focusing_decision(decision: Decision, observation: Observation) -> Decision | None:
+    """The click on the field that `decision` types into; None if the field has the focus, or it types into no
+    field. The click has no thought, because it is not a decision of the agent."""
     action = decision.action
     if not isinstance(action, KeyboardInput):
         return None
     try:
-        aimed = aim(action, seen.controls, seen.screen_size)
+        aimed = aim(action, observation.controls, observation.screen_size)
     except ActionInvalidError:
         return None
     field = aimed.target
@@ -312,13 +312,13 @@ def focusing_decision(decision: Decision, seen: Observation) -> Decision | None:
     return Decision(status="continue", action=ClickInput(control_label=field.label, position=action.position))
 
 
-def aimed_again(decision: Decision, before: Observation, after: Observation) -> Decision:
-    """The same typing on the screen after the click: into the same field, or into what has the focus now."""
+def retarget_typing(decision: Decision, before: Observation, after: Observation) -> Decision:
+    """The typing, aimed on the screen after the click at the same field, or at whatever has the focus."""
     action = decision.action
     assert isinstance(action, KeyboardInput)
     field = aim(action, before.controls, before.screen_size).target
     assert field is not None
-    again = find_control(describe_control(field, before.controls), after.controls)
-    label = again.label if again is not None else ""
-    cleared = {"control_label": label, "control_text": "", "point": None, "position": None}
-    return decision.model_copy(update={"action": action.model_copy(update=cleared)})
+    found = find_control(describe_control(field, before.controls), after.controls)
+    label = found.label if found is not None else ""
+    target_fields = {"control_label": label, "control_text": "", "point": None, "position": None}
+    return decision.model_copy(update={"action": action.model_copy(update=target_fields)})

@@ -5,14 +5,14 @@ EnvironmentFailureError
 ├── BrowserMissingError          no browser on this machine (says how to get one)
 ├── MachineUnavailableError      no machine can be started here (says what to do)
 ├── ApplicationUnavailableError  not installed, or cannot be installed here
-├── InstallationFailedError      a program that installs something failed (holds the end of what it said)
-├── ApplicationStartFailedError  did not come up in time (transient: a busy machine)
+├── InstallationFailedError      an installing program failed (holds the end of its output)
+├── ApplicationStartFailedError  did not start in time (transient: a busy machine)
 ├── ActionInvalidError           an action on a control that does not exist, or keys that do not parse
 ├── PictureUnreadableError       no OCR engine here, or it failed
-├── RequestRefusedError          the server in a machine cannot do what it was asked
+├── RequestRefusedError          the server in a machine cannot carry out a request
 └── EnvironmentBrokenError       the browser or the application died in mid-episode (transient)
-AgentError                       the agent cannot decide, or may not any more; says how its attempt ends
-└── UnusableReplyError           the model answered something that is no action; it is told and asked again
+AgentError                       the agent cannot or may not decide any more; says how its attempt ends
+└── UnusableReplyError           the model's reply is not an action; it gets the message and is asked again
 """
 
 from taskloom.resources.errors import ExitCode, TaskloomError
@@ -44,7 +44,7 @@ class MachineUnavailableError(EnvironmentFailureError):
 
 
 class RequestRefusedError(EnvironmentFailureError):
-    """The server in a machine cannot do what it was asked; the message says why."""
+    """The server in a machine cannot carry out a request; the message says why."""
 
 
 class ApplicationUnavailableError(EnvironmentFailureError):
@@ -54,11 +54,11 @@ class ApplicationUnavailableError(EnvironmentFailureError):
 
 
 class InstallationFailedError(EnvironmentFailureError):
-    """Something could not be installed; the message says which program failed and what it said."""
+    """Something could not be installed; the message names the failed program and quotes its output."""
 
 
 class ApplicationStartFailedError(EnvironmentFailureError):
-    """The application did not come up."""
+    """The application did not start in time."""
 
     transient = True
 
@@ -82,9 +82,9 @@ class AgentError(TaskloomError):
 
 
 class UnusableReplyError(AgentError):
-    """The model answered something that is no action.
+    """The model's reply is not an action.
 
-    The message is for the model to read: it becomes a step that did nothing, and the agent is asked again.
+    The message is written for the model: it becomes a step that did nothing, and the agent is asked again.
     """
 
     def __init__(self, message: str, reply: str = "") -> None:

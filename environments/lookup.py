@@ -1,4 +1,4 @@
-"""Platforms, found by name: a folder of `platforms/` with the module `platform`, or what a package brings."""
+"""Platforms by name: each is a folder of `platforms/` with the module `platform`, or comes from a package."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -18,23 +18,23 @@ PLATFORMS: PluginKind["Platform"] = PluginKind(
     module="platform",
     needs=("SETTINGS", "applications", "missing", "prepare", "install", "create"),
 )
-"""Each offers what `Platform` says."""
-_JOINT = "+"
+"""All platforms; each offers what `Platform` declares."""
+_SEPARATOR = "+"
 
 
 class InstallationResult(Record):
-    """What became of installing one application."""
+    """The result of installing one application."""
 
     application: str
     """Name of the application."""
     outcome: Literal["installed", "skipped", "failed"]
-    """`skipped` means that it was there already."""
+    """`skipped` means that it was already installed."""
     reason: str = ""
     """Why it failed."""
     seconds: float = 0.0
-    """How long it took, waiting for the lock left out."""
+    """How long it took, without waiting for the lock."""
     size_bytes: int = 0
-    """Disk space of its place."""
+    """Disk space of its folder."""
 
     def in_words(self) -> str:
         """The result as a line of progress."""
@@ -52,17 +52,17 @@ class Platform(Protocol):
 
     @staticmethod
     def applications() -> tuple[Application, ...]:
-        """Applications that the platform brings itself, beside those of the catalogue, by name."""
+        """Applications that the platform adds to those of the catalogue, sorted by name."""
         ...
 
     @staticmethod
     def missing(application: Application, data_folder: Path) -> str:
-        """What an application still needs before it can start, for people; empty if nothing is missing."""
+        """What an application still needs before it can start, as text for people; empty for nothing."""
         ...
 
     @staticmethod
     def prepare(data_folder: Path, say: Callable[[str], None]) -> str:
-        """Find or install what the platform needs beside applications; what there is now, in words.
+        """Find or install what the platform needs beside applications; describes what it found.
 
         Raises:
             EnvironmentFailureError: the platform cannot run here; the message says what to do.
@@ -82,7 +82,7 @@ class Platform(Protocol):
 
     @staticmethod
     def create(settings: Record) -> Environment:
-        """A closed environment; the first `reset` starts what it needs."""
+        """An environment with nothing running; the first `reset` starts what it needs."""
         ...
 
 
@@ -102,17 +102,17 @@ def missing_for_start(application: Application, data_folder: Path) -> str:
 
 
 def platform_of(applications: Iterable[Application]) -> str:
-    """The platform that opens all of `applications`: their one, or several joined as `one+other`."""
-    return _JOINT.join(sorted({application.platform for application in applications}))
+    """The platform that opens all of `applications`, or several joined as `one+other`."""
+    return _SEPARATOR.join(sorted({application.platform for application in applications}))
 
 
 def platforms_in(name: str) -> tuple[str, ...]:
     """The platforms that a platform joins: itself, unless it is written `one+other`."""
-    return tuple(name.split(_JOINT))
+    return tuple(name.split(_SEPARATOR))
 
 
 def create_environment(name: str, values: Mapping[str, object]) -> Environment:
-    """A closed environment of a platform, or of several (`one+other`), with those of `values` that it has.
+    """A new environment of one platform or several (`one+other`); settings it lacks are ignored in `values`.
 
     Raises:
         UnknownPlatformError: there is no such platform.

@@ -1,5 +1,5 @@
-"""Screens and controls in the words of a person: what stands there, and what an action changed. For steps
-whose agent did not say what it saw, and for the history that an agent is shown."""
+"""Describes screens, controls and changes as a person would: for steps whose agent did not describe the
+screen, and for the history that an agent is shown."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _KINDS = {
     "TreeItem": "entry",
     "TaskBarButton": "task bar button",
 }
-_LONGEST = 60
+_MOST_CHARACTERS = 60
 
 
 def in_words(control_type: str, text: str) -> str:
@@ -37,7 +37,7 @@ def in_words(control_type: str, text: str) -> str:
 
 
 def describe_screen(window_title: str, controls: Sequence[Control], target: Control | None) -> str:
-    """The window in front, and what stands there of the control acted on, or else of what has the focus.
+    """The window in front, and the control acted on or, without a target, the control that has the focus.
 
     >>> describe_screen("Home", (), None)
     "The window 'Home' is in front."
@@ -55,21 +55,21 @@ def describe_screen(window_title: str, controls: Sequence[Control], target: Cont
 
 def _cut_line(text: str) -> str:
     shown = " ".join(text.split())
-    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
+    return shown if len(shown) <= _MOST_CHARACTERS else f"{shown[:_MOST_CHARACTERS]}…"
 
 
 _MOST_NAMED = 3
-_LONGEST_NAME = 40
+_MOST_CHARACTERS_OF_NAME = 40
 _Key = tuple[str, str, str, str, int]
 
 NOTHING_CHANGED = "nothing changed on the screen"
-"""What is said of an action without effect."""
+"""Describes an action without effect."""
 ONLY_THE_PICTURE = "only the picture changed"
-"""What is said of one whose effect the controls do not tell."""
+"""Describes an action whose effect no control shows."""
 
 
 def describe_change(before: Observation, after: Observation) -> str:
-    """What is different, most important first.
+    """What differs between two observations, most important first.
 
     >>> from taskloom.taskgraph.records.interaction import Screenshot
     >>> one = Observation(screenshot=Screenshot(sha256="1"), controls=(), window_title="Home")
@@ -81,17 +81,17 @@ def describe_change(before: Observation, after: Observation) -> str:
     if after.active_application != before.active_application:
         parts.append(f"{after.active_application} is in front")
     elif _path(after.url) != _path(before.url):
-        parts.append(f"the address is now {_short(_path(after.url))}")
+        parts.append(f"the address is now {_shorten(_path(after.url))}")
     if after.window_title != before.window_title:
-        parts.append(f"the window is now {_quoted(after.window_title)}")
+        parts.append(f"the window is now {_quote(after.window_title)}")
     old, new = _by_key(before.controls), _by_key(after.controls)
     parts += [text for key in new if key in old for text in _differences(old[key], new[key])][:_MOST_NAMED]
-    came = [control for key, control in new.items() if key not in old]
-    went = [control for key, control in old.items() if key not in new]
-    if came:
-        parts.append(f"new: {_listed(came)}")
-    if went:
-        parts.append(f"gone: {_listed(went)}")
+    appeared = [control for key, control in new.items() if key not in old]
+    disappeared = [control for key, control in old.items() if key not in new]
+    if appeared:
+        parts.append(f"new: {_list_names(appeared)}")
+    if disappeared:
+        parts.append(f"gone: {_list_names(disappeared)}")
     if parts:
         return "; ".join(parts)
     if before.screenshot.sha256 != after.screenshot.sha256:
@@ -100,10 +100,10 @@ def describe_change(before: Observation, after: Observation) -> str:
 
 
 def _differences(old: Control, new: Control) -> list[str]:
-    name = f"{new.control_type} {_quoted(new.text)}"
+    name = f"{new.control_type} {_quote(new.text)}"
     found = []
     if old.value != new.value:
-        found.append(f"{name} holds {_quoted(new.value)}" if new.value else f"{name} is empty")
+        found.append(f"{name} holds {_quote(new.value)}" if new.value else f"{name} is empty")
     if old.checked is not new.checked and new.checked is not None:
         found.append(f"{name} is {'on' if new.checked else 'off'}")
     if old.disabled is not new.disabled:
@@ -112,20 +112,20 @@ def _differences(old: Control, new: Control) -> list[str]:
 
 
 def _by_key(controls: Sequence[Control]) -> dict[_Key, Control]:
-    """Controls by what they are, equal ones counted."""
-    seen: Counter[tuple[str, str, str, str]] = Counter()
+    """Controls by type, text, row and application; equal ones are numbered."""
+    counts: Counter[tuple[str, str, str, str]] = Counter()
     found: dict[_Key, Control] = {}
     for control in controls:
         key = (control.control_type, control.text, control.row, control.application)
-        found[(*key, seen[key])] = control
-        seen[key] += 1
+        found[(*key, counts[key])] = control
+        counts[key] += 1
     return found
 
 
-def _listed(controls: Sequence[Control]) -> str:
+def _list_names(controls: Sequence[Control]) -> str:
     """The named ones first, those that can be used before plain texts."""
     ordered = sorted(controls, key=lambda control: (not control.text, control.control_type == "Text"))
-    names = list(dict.fromkeys(_quoted(control.text) or control.control_type for control in ordered))
+    names = list(dict.fromkeys(_quote(control.text) or control.control_type for control in ordered))
     more = len(controls) - min(len(names), _MOST_NAMED)
     return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
@@ -136,10 +136,10 @@ def _path(url: str) -> str:
     return parts.path + query + (f"#{parts.fragment}" if parts.fragment else "")
 
 
-def _quoted(text: str) -> str:
-    return f'"{_short(text)}"' if text else ""
+def _quote(text: str) -> str:
+    return f'"{_shorten(text)}"' if text else ""
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= _LONGEST_NAME else line[: _LONGEST_NAME - 1] + "…"
+    return line if len(line) <= _MOST_CHARACTERS_OF_NAME else line[: _MOST_CHARACTERS_OF_NAME - 1] + "…"

@@ -1,4 +1,4 @@
-"""The task bar below every screen, the environment's own: buttons that navigate, then one per tab."""
+"""The task bar that environments draw below every screen: buttons that navigate, then one per tab."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,20 +14,20 @@ TASK_BAR_HEIGHT = 36
 OWNER = ENVIRONMENT
 """Application name of controls that the environment owns."""
 BAR_COLOUR, BUTTON_COLOUR, ACTIVE_COLOUR, TEXT_COLOUR = "#1f2937", "#374151", "#2563c7", "#f3f4f6"
-"""How the bar looks."""
+"""Colours of the bar."""
 BAR_FONT_SIZE = 13
 """Height of its font, in pixels."""
 
-_GAP, _WIDEST = 6, 190
+_GAP, _WIDEST_BUTTON = 6, 190
 
 
 @dataclass(frozen=True, slots=True)
 class TaskBarButton:
-    """One button: what it says, what it does, where it is."""
+    """One button of the task bar."""
 
     text: str
     command: str
-    """`tab:<position>`, `start`, or what else the platform can do."""
+    """`tab:<position>`, `start`, or another command of the platform."""
     rectangle: Rectangle
     active: bool
     """Whether its tab is in front."""
@@ -51,9 +51,9 @@ def lay_out(
         )
         left = right + _GAP
     left += _GAP
-    share = max(24, min(_WIDEST, (width - left) // max(1, len(titles)) - _GAP))
+    tab_width = max(24, min(_WIDEST_BUTTON, (width - left) // max(1, len(titles)) - _GAP))
     for position, title in enumerate(titles):
-        right = left + share
+        right = left + tab_width
         rectangle = Rectangle(left=left, top=top, right=right, bottom=bottom)
         buttons.append(TaskBarButton(title, f"tab:{position}", rectangle, position == active))
         left = right + _GAP
@@ -85,10 +85,10 @@ _MARGIN = 16
 
 
 def bar_pixels(buttons: Sequence[TaskBarButton], width: int) -> bytes:
-    """The bar as rows of red, green and blue."""
+    """The picture of the bar as rows of RGB pixels."""
     bar = Image.new("RGB", (width, TASK_BAR_HEIGHT), BAR_COLOUR)
     pen = ImageDraw.Draw(bar)
-    drawn = font(BAR_FONT_SIZE)
+    typeface = font(BAR_FONT_SIZE)
     for button in buttons:
         place = button.rectangle
         middle = TASK_BAR_HEIGHT / 2
@@ -96,7 +96,7 @@ def bar_pixels(buttons: Sequence[TaskBarButton], width: int) -> bytes:
         box = (place.left, middle - half, place.right - 1, middle + half - 1)
         pen.rounded_rectangle(box, 5, fill=ACTIVE_COLOUR if button.active else BUTTON_COLOUR)
         text = button.text
-        while text and drawn.getlength(text) > place.right - place.left - _MARGIN:
+        while text and typeface.getlength(text) > place.right - place.left - _MARGIN:
             text = text.rstrip("…")[:-1] + "…" if len(text) > 1 else ""
-        pen.text(((place.left + place.right) / 2, middle), text, fill=TEXT_COLOUR, font=drawn, anchor="mm")
+        pen.text(((place.left + place.right) / 2, middle), text, fill=TEXT_COLOUR, font=typeface, anchor="mm")
     return bar.tobytes()

@@ -28,7 +28,7 @@ class CheckDeclarationError(EvaluatorsApiError):
 
 
 class CheckMisusedError(EvaluatorsApiError):
-    """A check got an argument that it does not take; the message names check, argument and what it takes."""
+    """A check got an invalid argument; the message names the check, the argument and what is allowed."""
 
 
 class CheckOverdueError(EvaluatorsApiError):
@@ -40,8 +40,8 @@ class SandboxUnavailableError(EvaluatorsApiError):
 
 
 class StateUnreadableError(EvaluatorsApiError):
-    """A text is not in the format it was read as. It never leaves this package: it is then read as lines."""
+    """A text is not in the expected format. Never leaves this package: the text is then read as lines."""
 
 
 class SheetInvalidError(EvaluatorsApiError):
-    """A judging sheet, or a folder to be judged, cannot be read; the message says which and why."""
+    """A judging sheet or a folder to judge cannot be read; the message says which and why."""

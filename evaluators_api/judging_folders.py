@@ -1,5 +1,5 @@
-"""Judges a task by its home folder at the start and now; exported tasks are graded with it elsewhere. Only
-files are looked at, and nothing in the folders is executed."""
+"""Judges a task by its home folder at the start and now, to grade exported tasks in other harnesses. It reads
+only files and executes nothing in the folders."""
 
 from pathlib import Path
 from typing import Final
@@ -19,27 +19,27 @@ from taskloom.taskgraph.records.evaluation_function import (
 from taskloom.taskgraph.records.evidence import CLIPBOARD, ClipboardState, Evidence, FileState
 
 INSTALLED: Final = frozenset({"applications"})
-"""Folder of the home in which machine images have the applications; no evidence."""
+"""Folders of the home that are no evidence: machine images keep the applications there."""
 
 
 def read_sheet(path: Path) -> JudgingSheet:
-    """The sheet in a file.
+    """Read the judging sheet in a file.
 
     Raises:
-        SheetInvalidError: it cannot be read, or is no sheet.
+        SheetInvalidError: the file cannot be read, or is not a sheet.
     """
     try:
         return JudgingSheet.model_validate_json(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise SheetInvalidError(f"Cannot read the judging sheet {path}: {error}.") from None
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the whole"
-        raise SheetInvalidError(f"{path} is not a judging sheet: {place}: {first['msg']}.") from None
+        problem = error.errors()[0]
+        field = ".".join(str(part) for part in problem["loc"]) or "the whole file"
+        raise SheetInvalidError(f"{path} is not a judging sheet: {field}: {problem['msg']}.") from None
 
 
 def judge_home(sheet: JudgingSheet, start: Path, home: Path) -> HomeJudgement:
-    """What the functions of the sheet say of `home`, which was as `start` before the work.
+    """Judge `home`, which was like `start` before the work, with the functions of the sheet.
 
     Raises:
         SheetInvalidError: one of the folders does not exist.
@@ -49,39 +49,51 @@ def judge_home(sheet: JudgingSheet, start: Path, home: Path) -> HomeJudgement:
         if not folder.is_dir():
             raise SheetInvalidError(f"There is no folder {folder} to judge.")
     before, after = _evidence(start, 0, sheet), _evidence(home, 1, sheet)
-    found = []
+    judgements = []
     with EvaluationSandbox() as sandbox:
         for item in sheet.subtasks:
-            first = _start_of(item, before, after)
-            answer = sandbox.evaluate(item.source, item.parameters, after, first)
-            name, done = item.instance_id, answer.passed
-            found.append(SubtaskJudgement(instance_id=name, success=done, message=answer.said))
-    right = sum(item.success for item in found)
-    beside = None if sheet.allowed is None else beyond(before, after, sheet.allowed)
+            evaluation = sandbox.evaluate(
+                item.source, item.parameters, after, _subtask_start(item, before, after)
+            )
+            judgements.append(
+                SubtaskJudgement(
+                    instance_id=item.instance_id, success=evaluation.passed, message=evaluation.said
+                )
+            )
+    passed = sum(item.success for item in judgements)
     return HomeJudgement(
         task_id=sheet.task_id,
-        reward=float(right == len(found)),
-        coverage=right / len(found),
-        subtasks=tuple(found),
-        side_effects=beside,
+        reward=float(passed == len(judgements)),
+        coverage=passed / len(judgements),
+        subtasks=tuple(judgements),
+        side_effects=None if sheet.allowed is None else beyond(before, after, sheet.allowed),
     )
 
 
-def _start_of(subtask: JudgedSubtask, before: Evidence, after: Evidence) -> Evidence:
-    there = {file.path for file in before.files}
-    made = [file for file in after.files if file.path in subtask.made_before and file.path not in there]
-    made += [file for file in after.files if file.path in subtask.as_left]
-    kept = [file for file in before.files if file.path not in subtask.as_left]
-    files = tuple(sorted((*kept, *made), key=lambda file: file.path))
+def _subtask_start(subtask: JudgedSubtask, before: Evidence, after: Evidence) -> Evidence:
+    """The state at the start of a subtask, reconstructed from those at the start and end of the task."""
+    known = {file.path for file in before.files}
+    files = [file for file in before.files if file.path not in subtask.as_left]
+    files += [file for file in after.files if file.path in subtask.made_before and file.path not in known]
+    files += [file for file in after.files if file.path in subtask.as_left]
+    files.sort(key=lambda file: file.path)
     texts = {file.path: file.text for file in files}
-    given = {place: texts.get(path) for place, path in subtask.given_from.items()}
-    clipboard = ClipboardState(text=given.pop(CLIPBOARD, None))
-    there_is = {path: text for path, text in given.items() if text is not None}
-    opened = (FileState(path=path, size=len(text), sha256="", text=text) for path, text in there_is.items())
+    inputs = {place: texts.get(path) for place, path in subtask.given_from.items()}
+    clipboard = ClipboardState(text=inputs.pop(CLIPBOARD, None))
+    opened = (
+        FileState(path=path, size=len(text), sha256="", text=text)
+        for path, text in inputs.items()
+        if text is not None
+    )
     return before.model_copy(update={"files": (*files, *opened), "clipboard": clipboard})
 
 
 def _evidence(home: Path, step: int, sheet: JudgingSheet) -> Evidence:
-    found = FileSnapshots(home.absolute(), INSTALLED).take()
-    held = Evidence(step=step, files=found.files, directories=found.directories, unseen=found.unseen)
-    return held.model_copy(update={"noise": sheet.noise})
+    snapshot = FileSnapshots(home.absolute(), INSTALLED).take()
+    return Evidence(
+        step=step,
+        files=snapshot.files,
+        directories=snapshot.directories,
+        unseen=snapshot.unseen,
+        noise=sheet.noise,
+    )

@@ -1,4 +1,4 @@
-"""What the Code LLM and the type checker are told about the checks, generated from the code."""
+"""Descriptions of the checks for the Code LLM and the type checker, generated from the code."""
 
 import inspect
 from collections.abc import Iterable
@@ -22,9 +22,9 @@ _UNDECLARED_EXCEPTIONS = {
     "UnicodeDecodeError": "ValueError",
     "UnicodeEncodeError": "ValueError",
 }
-"""Exceptions that the interpreter has and its type checker does not know, with what they derive from."""
+"""Exceptions of the interpreter that its type checker does not know, with their base classes."""
 _UNDECLARED_FUNCTIONS = ("filter", "format", "map")
-"""Functions that the interpreter has and its type checker does not know."""
+"""Functions of the interpreter that its type checker does not know."""
 _RULES = f"""\
 Define `{ENTRY_POINT}` at the top level, with exactly the parameters of the subtask as arguments, each a `str`. Return
 `EvalResult(success, message, progress)`: success is True only if every condition holds, message says which condition failed,
@@ -51,10 +51,9 @@ from 0, a row by its first column, below 'rows'. `at_start` asks about the start
 
 @cache
 def checks_reference(about: frozenset[Reads | Content] | None = None) -> str:
-    """Signatures and docstrings of the checks, with the rules of the language, as text for the Code LLM.
+    """Signatures and docstrings of the checks and the rules of the language, as text for the Code LLM.
 
-    Of those beyond the paper's eleven only the ones that read, and speak of, what is in `about`; by default
-    all of them.
+    With `about`, the checks beyond the paper's eleven are only those that read, and are about, what is in it.
     """
     paper = [item for item in checks().values() if item.in_paper]
     others = [item for item in checks().values() if not item.in_paper]
@@ -66,9 +65,9 @@ def checks_reference(about: frozenset[Reads | Content] | None = None) -> str:
 
 @cache
 def checks_overview() -> tuple[str, ...]:
-    """All checks in one line each, for those who only need to know what can be checked."""
-    told = ((item.name, inspect.getdoc(item.function) or "") for item in checks().values())
-    return tuple(f"{name}: {words.partition(chr(10))[0]}" for name, words in told)
+    """One line per check: its name and what it checks."""
+    described = ((item.name, inspect.getdoc(item.function) or "") for item in checks().values())
+    return tuple(f"{name}: {text.partition(chr(10))[0]}" for name, text in described)
 
 
 @cache
@@ -93,5 +92,5 @@ def signature(item: Check) -> str:
 
 def _entries(items: Iterable[Check]) -> str:
     documented = ((signature(item), indent(inspect.getdoc(item.function) or "", "    ")) for item in items)
-    entries = (f'{head}:\n    """{words.strip()}\n    """' for head, words in documented)
+    entries = (f'{line}:\n    """{text.strip()}\n    """' for line, text in documented)
     return "```python\n" + "\n\n".join(entries) + "\n```"

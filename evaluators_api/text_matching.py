@@ -1,6 +1,6 @@
-"""The one definition of "this text is there", used by every check (method section 2): exact after folding, on
-a whole text; in a long text, a phrase at word boundaries. Only what was read from a picture tolerates a
-bounded edit distance, in letters of longer words."""
+"""The one definition of "this text occurs here", used by every check (method section 2): a whole text that is
+equal after folding or, in a long text, a phrase at word boundaries. Only text read from a picture may differ,
+by a bounded edit distance in the letters of longer words."""
 
 import html
 import re
@@ -11,19 +11,19 @@ from functools import lru_cache
 from taskloom.taskgraph.text_folding import fold_label, fold_text, same_label
 
 LONG_TEXT_WORDS = 6
-"""From so many words on, a text is long: a phrase in it counts."""
+"""Fewest words of a long text, in which a phrase counts."""
 LONG_TEXT_CHARACTERS = 48
-"""From so many characters on, a text is long even if it has few words."""
+"""Fewest characters of a text that is long even if it has few words."""
 
 _INSIDE_OF_WORD = re.compile(
     r"(?<=\w)(?=\w|[-.'@]\w)|(?<=\w[-.'@])(?=\w)"
     r"|(?<=[\d\xb2\xb3\xb9])(?=[,:][\d\xb2\xb3\xb9])|(?<=[\d\xb2\xb3\xb9][,:])(?=[\d\xb2\xb3\xb9])"
 )
-"""Between letters and digits, beside a sign that joins two words, or beside a separator in a number."""
+"""Between letters and digits, next to a sign that joins two words, or next to a separator in a number."""
 _PUNCTUATION = ".,;:!?()[]\"'"
-_SHORTEST_FORGIVEN = 4
+_SHORTEST_MISREAD_WORD = 4
 _ESCAPES = re.compile(r"\\(u[0-9a-fA-F]{4}|[\"\\/nrt])")
-_ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
+_ESCAPED_CHARACTERS = {"n": "\n", "r": "\r", "t": "\t"}
 
 
 def shown_in(wanted: str, shown: str) -> bool:
@@ -47,10 +47,10 @@ def same_content(wanted: str, content: str) -> bool:
 
 
 def shown_exactly(wanted: str, shown: str, *, whole: bool = False) -> bool:
-    r"""Whether `wanted` can be read in `shown` letter by letter, case included; only how white space is
-    broken does not count.
+    r"""Whether `wanted` can be read in `shown` letter by letter, case included; only the kind of white space
+    does not count.
 
-    Of a long text a phrase is enough, unless it must be the `whole`.
+    A phrase of a long text is enough, unless it must be the `whole`.
 
     >>> shown_exactly("Overview", "Overview"), shown_exactly("Overview", "overview"), shown_exactly("Over", "Overview")
     (True, False, False)
@@ -64,8 +64,8 @@ def shown_exactly(wanted: str, shown: str, *, whole: bool = False) -> bool:
 
 
 def is_passing(text: str) -> bool:
-    """Whether a text on the screen tells a time, a count or a number that changes by itself, or nothing at
-    all.
+    """Whether a text on the screen holds a digit (a time, a count, a number that changes by itself) or no
+    letter.
 
     >>> [is_passing(text) for text in ("pid 6, uptime 0:00:01", "Nov 22 10:09 AM", "running", "3:20", "Not started")]
     [True, True, False, True, False]
@@ -81,7 +81,7 @@ def is_long(text: str) -> bool:
 
 
 def has_phrase(wanted: str, text: str) -> bool:
-    """Whether `wanted` stands in `text` as whole words.
+    """Whether `text` contains `wanted` as whole words.
 
     A hyphen, dot, apostrophe or at sign that joins two words is inside a word, a separator between digits is
     inside a number; scripts without spaces have a boundary everywhere.
@@ -95,8 +95,7 @@ def has_phrase(wanted: str, text: str) -> bool:
 
 
 def document_contains(wanted: str, text: str) -> bool:
-    r"""Whether a saved document holds `wanted`, whatever its length, and however its format writes the
-    characters.
+    r"""Whether a saved document of any length holds `wanted`, however its format writes the characters.
 
     XML and HTML entities, JSON escapes, escaped newlines and doubled SQL quotation marks are undone.
 
@@ -114,30 +113,30 @@ def find_phrase(wanted: str, text: str) -> int:
     position = text.find(wanted)
     while position >= 0:
         end = position + len(wanted)
-        if _boundary(text, position) and _boundary(text, end):
+        if _is_boundary(text, position) and _is_boundary(text, end):
             return position
         position += 1
-        while position < len(text) and not _boundary(text, position):
-            position += 1  # a long word repeats itself at each of its letters, and no phrase starts inside it
+        while position < len(text) and not _is_boundary(text, position):
+            position += 1  # no phrase starts inside a word; retrying at each letter of a long one is slow
         position = text.find(wanted, position)
     return -1
 
 
 def count_phrases(wanted: str, text: str) -> int:
-    """How often `wanted` stands in `text` as whole words, letter by letter; occurrences do not overlap.
+    """How often `text` contains `wanted` as whole words, letter by letter, without overlaps.
 
     >>> count_phrases("Router", "Router Router"), count_phrases("Router", "Routers"), count_phrases("", "a")
     (2, 0, 0)
     """
-    found, left, wanted = 0, " ".join(text.split()), " ".join(wanted.split())
-    while (place := find_phrase(wanted, left)) >= 0:
-        found, left = found + 1, left[place + len(wanted) :]
-    return found
+    count, rest, wanted = 0, " ".join(text.split()), " ".join(wanted.split())
+    while (start := find_phrase(wanted, rest)) >= 0:
+        count, rest = count + 1, rest[start + len(wanted) :]
+    return count
 
 
 def read_in_picture(wanted: str, reading: str) -> bool:
-    """Whether `wanted` can be made out in `reading`, a text that OCR read: whole, or a phrase when it is
-    long.
+    """Whether `wanted` can be made out in `reading`, a text read by OCR: the whole of it, or a phrase when it
+    is long.
 
     One wrong letter in eight is forgiven, in words of at least four letters; numbers, signs and short words
     must be exact.
@@ -161,13 +160,13 @@ def read_in_picture(wanted: str, reading: str) -> bool:
     return any(_misread_letters(wanted_words, window, allowed) <= allowed for window in windows)
 
 
-def _boundary(text: str, position: int) -> bool:
-    if position in (0, len(text)) or _spaceless(text[position - 1]) or _spaceless(text[position]):
+def _is_boundary(text: str, position: int) -> bool:
+    if position in (0, len(text)) or _is_spaceless(text[position - 1]) or _is_spaceless(text[position]):
         return True
     return _INSIDE_OF_WORD.match(text, position) is None
 
 
-def _spaceless(character: str) -> bool:
+def _is_spaceless(character: str) -> bool:
     code = ord(character)
     return 0x0E00 <= code <= 0x0EFF or 0x3040 <= code <= 0x30FF or 0x3400 <= code <= 0x9FFF or code >= 0x20000
 
@@ -185,21 +184,21 @@ def _readings(text: str) -> tuple[str, ...]:
 
 
 def _unescaped(code: str) -> str:
-    return chr(int(code[1:], 16)) if code[0] == "u" else _ESCAPED.get(code, code)
+    return chr(int(code[1:], 16)) if code[0] == "u" else _ESCAPED_CHARACTERS.get(code, code)
 
 
 def _misread_letters(wanted: Sequence[str], read: Sequence[str], limit: int) -> int:
-    """Letters that differ; `limit + 1` where anything but letters of longer words does."""
-    wrong = 0
+    """Number of letters that differ; `limit + 1` where anything but a letter of a longer word differs."""
+    count = 0
     for first, second in zip(wanted, read, strict=True):
         if first != second:
             letters = first.isalpha() and second.isalpha()
-            if not letters or min(len(first), len(second)) < _SHORTEST_FORGIVEN:
+            if not letters or min(len(first), len(second)) < _SHORTEST_MISREAD_WORD:
                 return limit + 1
-            wrong += _distance(first, second, limit)
-        if wrong > limit:
+            count += _distance(first, second, limit)
+        if count > limit:
             return limit + 1
-    return wrong
+    return count
 
 
 def _distance(first: str, second: str, limit: int) -> int:
@@ -216,15 +215,15 @@ def _distance(first: str, second: str, limit: int) -> int:
     return min(row[-1], limit + 1)
 
 
-_UNDERLINED = re.compile(r"^(?![#\s])(.+)\n(?:(=)=*|-+)$", re.MULTILINE)
-_MARKED = re.compile(r"^(#{1,6}) +(.*?)(?: +#+)?$\n*", re.MULTILINE)
+_UNDERLINED_HEADING = re.compile(r"^(?![#\s])(.+)\n(?:(=)=*|-+)$", re.MULTILINE)
+_MARKED_HEADING = re.compile(r"^(#{1,6}) +(.*?)(?: +#+)?$\n*", re.MULTILINE)
 
 
 def with_plain_headings(text: str) -> str:
-    r"""Markdown with each heading marked by signs before it, and no blank line behind it.
+    r"""Markdown with every heading marked by `#` and followed by no blank line.
 
     >>> with_plain_headings("Trip\n====\n\nBy train") == with_plain_headings("# Trip #\nBy train") == "# Trip\nBy train"
     True
     """  # noqa: E501
-    signs = _UNDERLINED.sub(lambda match: f"{'#' if match[2] else '##'} {match[1]}", text)
-    return _MARKED.sub(r"\1 \2\n", signs).rstrip("\n")
+    marked = _UNDERLINED_HEADING.sub(lambda match: f"{'#' if match[2] else '##'} {match[1]}", text)
+    return _MARKED_HEADING.sub(r"\1 \2\n", marked).rstrip("\n")

@@ -1,4 +1,4 @@
-"""Errors of runs and commands: `CommandError` is bad input, or an answer that is no."""
+"""Errors of runs and commands: `CommandError` is bad input or a negative answer."""
 
 from __future__ import annotations
 

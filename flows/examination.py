@@ -27,15 +27,15 @@ from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.errors import ScreenshotMissingError
 from taskloom.warehouse.store import Warehouse
 
-_MOST_OTHERS = 5
+_MAX_OTHERS = 5
 _READS_PICTURES = ("check_text_exists(", "check_text_exists_via_ocr")
 
 
-class Examined(Record):
-    """One evaluation function, examined."""
+class FunctionExamination(Record):
+    """The examination of one evaluation function."""
 
     function_id: str
-    """The function, or the file it stands in."""
+    """The function's id, or the file that holds it."""
     subtask_id: str
     """The subtask it judges."""
     quality: FunctionQuality
@@ -43,7 +43,7 @@ class Examined(Record):
     reasons: tuple[str, ...]
     """Why it is not acceptable; empty when it is."""
     feedback: str
-    """What its writer would be told."""
+    """Feedback for its writer."""
     essential: tuple[str, ...] = ()
     """What every performance of the subtask changes, in words."""
     incidental: tuple[str, ...] = ()
@@ -51,13 +51,13 @@ class Examined(Record):
 
     @property
     def acceptable(self) -> bool:
-        """Whether it tells right from wrong well enough."""
+        """Whether it distinguishes right from wrong work well enough."""
         return not self.reasons
 
 
 @dataclass(frozen=True, slots=True)
 class StoredFunction:
-    """A stored evaluation function with the evidence it can be held against."""
+    """A stored evaluation function with the evidence to examine it."""
 
     function: EvaluationFunction
     subtask: Subtask
@@ -72,20 +72,20 @@ def examine_stored(
     sandbox: EvaluationSandbox,
     thresholds: Thresholds,
     categories: Mapping[str, ResourceCategory],
-    own: Path | None = None,
-) -> Examined:
-    """Examine a stored function, or another one for its subtask in the file `own`, against the recordings
-    stored with it.
+    replacement: Path | None = None,
+) -> FunctionExamination:
+    """Examine a stored function, or instead the one for its subtask in the file `replacement`, with the
+    stored recordings.
 
     Raises:
         CommandError: the file cannot be read, or a recording does not fit the subtask.
     """
     name, source = stored.function.function_id, stored.function.source
-    if own is not None:
+    if replacement is not None:
         try:
-            name, source = str(own), own.read_text(encoding="utf-8")
+            name, source = str(replacement), replacement.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise CommandError(f"{own} cannot be read: {error}.") from error
+            raise CommandError(f"{replacement} cannot be read: {error}.") from error
     positive, others, subtask = stored.positive, stored.others, stored.subtask
     try:
         instance = subtask.bind(positive.parameters, categories)
@@ -103,7 +103,7 @@ def examine_stored(
     available = len({item.subtask_id for item in others} - {positive.subtask_id})
     least = min(thresholds.least_other_subtasks, available)
     limits = thresholds.model_copy(update={"least_other_subtasks": least})
-    return Examined(
+    return FunctionExamination(
         function_id=name,
         subtask_id=positive.subtask_id,
         quality=quality,
@@ -117,8 +117,8 @@ def examine_stored(
 def stored_functions(warehouse: Warehouse, subtask_id: str = "") -> Iterator[StoredFunction]:
     """Accepted functions with their evidence, of all subtasks or of one.
 
-    Pictures are loaded, if they were kept, where the function reads them; of one subtask always, for another
-    function may read them.
+    Pictures, if they were kept, are loaded where the function reads them; for a single subtask always,
+    because another function may read them.
     """
     subtasks = {item.subtask_id: item for item in warehouse.read(Subtask)}
     rounds = [item for item in warehouse.read(VerificationRound, "accepted") if item.trajectory_id]
@@ -142,12 +142,12 @@ def stored_functions(warehouse: Warehouse, subtask_id: str = "") -> Iterator[Sto
     )
     for function in warehouse.read(EvaluationFunction, condition, parameters):
         subtask = subtasks.get(function.subtask_id)
-        wanted = bool(subtask_id) or any(name in function.source for name in _READS_PICTURES)
-        own = [recording(item, wanted) for item in dict.fromkeys(accepted.get(function.function_id, ()))]
+        needed = bool(subtask_id) or any(name in function.source for name in _READS_PICTURES)
+        own = [recording(item, needed) for item in dict.fromkeys(accepted.get(function.function_id, ()))]
         recordings = [item for item in own if item is not None]
         if subtask is None or not recordings:
             continue
-        others = [recording(item, wanted) for item in _others(subtask, subtasks.values(), by_subtask)]
+        others = [recording(item, needed) for item in _others_of(subtask, subtasks.values(), by_subtask)]
         yield StoredFunction(
             function=function,
             subtask=subtask,
@@ -156,10 +156,10 @@ def stored_functions(warehouse: Warehouse, subtask_id: str = "") -> Iterator[Sto
         )
 
 
-def _others(subtask: Subtask, subtasks: Iterable[Subtask], recorded: Mapping[str, str]) -> list[str]:
+def _others_of(subtask: Subtask, subtasks: Iterable[Subtask], recorded: Mapping[str, str]) -> list[str]:
     """Recordings of other subtasks, those of its application first."""
     candidates = [
         item for item in subtasks if item.subtask_id != subtask.subtask_id and item.subtask_id in recorded
     ]
     candidates.sort(key=lambda item: (item.application != subtask.application, item.subtask_id))
-    return [recorded[item.subtask_id] for item in candidates[:_MOST_OTHERS]]
+    return [recorded[item.subtask_id] for item in candidates[:_MAX_OTHERS]]

@@ -1,4 +1,4 @@
-"""Exports a test set after replaying all of its tasks (method section 8); what fails is not exported."""
+"""Exports a test set after replaying all of its tasks (method section 8); failing tasks are left out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from taskloom.flows.pool import load_verified
 from taskloom.flows.settings import Settings, settings_of
 from taskloom.flows.stages.making import BATCH
 from taskloom.flows.stages.replaying import REPLAY
-from taskloom.flows.steps import whole
+from taskloom.flows.steps import as_opaque
 from taskloom.resources.record import Record
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.exporting.exporting import MANIFEST, ExportOptions, Manifest, export
@@ -30,7 +30,7 @@ class ExportedTestSet(Record):
     manifest: Manifest
     """What was written."""
     replayed: int
-    """Tasks that were replayed for it; the others had been before."""
+    """Tasks that were replayed for it; the others had been replayed before."""
     rejected: int
     """Of these, tasks that worked in no order; they are now rejected and were not exported."""
 
@@ -52,8 +52,8 @@ async def export_test_set(
     If a size is given, tasks that do not work are replaced by others, which are replayed as well.
 
     Args:
-        folder: folder to write; it must not exist yet. With `{version}` in it, the present version's name is
-            put there, and a version whose folder is there already is not exported again, which suits
+        folder: folder to write; it must not exist yet. `{version}` in it is replaced by the name of the
+            newest version, and a version whose folder already exists is not exported again, which suits
             scheduled runs.
         format_name: export format.
         selection: which tasks; all validated ones by default.
@@ -67,21 +67,21 @@ async def export_test_set(
             here.
         ExportRefusedError: nothing is selected, or the folder cannot be written; nothing is left behind.
     """
-    wanted = selection or Selection()
+    chosen = selection or Selection()
     async with begin(settings_of(settings, settings_file), "export_test_set", quiet=quiet) as work:
         run = work.run
         target = Path(_with_version(folder, run.warehouse))
         if target != Path(folder) and (target / MANIFEST).is_file():
-            there = Manifest.model_validate_json((target / MANIFEST).read_text(encoding="utf-8"))
-            return ExportedTestSet(manifest=there, replayed=0, rejected=0)
+            existing = Manifest.model_validate_json((target / MANIFEST).read_text(encoding="utf-8"))
+            return ExportedTestSet(manifest=existing, replayed=0, rejected=0)
         work.making.verified.update(load_verified(run.warehouse, run.applications))
         tried: set[str] = set()
         rejected = 0
         with timed(run, REPLAY):
-            while tasks := _not_replayed(work, wanted, tried):
+            while tasks := _not_replayed(work, chosen, tried):
                 for start in range(0, len(tasks), BATCH):
                     batch = tasks[start : start + BATCH]
-                    rejected += await steps.replay(work.run.run_id, start // BATCH, whole(batch))
+                    rejected += await steps.replay(run.run_id, start // BATCH, as_opaque(batch))
                 tried.update(task.task_id for task in tasks)
                 await run.recorder.flush()
         run.progress.end(REPLAY)
@@ -90,7 +90,7 @@ async def export_test_set(
             run.warehouse,
             format_name,
             target,
-            wanted,
+            chosen,
             options,
             sets=sets,
             named_lists=named_lists,
@@ -104,14 +104,14 @@ def _with_version(folder: str, warehouse: Warehouse) -> str:
         return folder
     versions = warehouse.versions()
     if not versions:
-        raise CommandError(f"{folder} names the version, and none was published yet; run: taskloom build")
+        raise CommandError(f"{folder} names the version, but none is published yet; run: taskloom build")
     return folder.replace("{version}", versions[-1].name)
 
 
-def _not_replayed(work: Work, wanted: Selection, tried: set[str]) -> list[Task]:
+def _not_replayed(work: Work, chosen: Selection, tried: set[str]) -> list[Task]:
     """The selected tasks that taskloom made and no run has replayed, except those in `tried`."""
     warehouse = work.run.warehouse
-    names = [name for name in select(warehouse, wanted) if name not in tried]
+    names = [name for name in select(warehouse, chosen) if name not in tried]
     condition = (
         "status = 'validated' AND task_id IN (SELECT unnest(?::VARCHAR[]))"
         " AND task_id NOT IN (SELECT task_id FROM replays)"

@@ -1,6 +1,6 @@
-"""What hosts a run: what its steps work with, opened by the flow and found again by the run's id, for steps
-take and return plain records only, so that Prefect can show and retry them; and what Prefect shows of it:
-results, progress, and the event of a gate that does not hold, on which automations act."""
+"""Hosts a run: its objects, which the flow opens and the steps find by the run's id, because steps take and
+return plain records only, so that Prefect can show and retry them; and what Prefect shows: results, progress,
+and the event of a failed gate, on which automations act."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from taskloom.resources.errors import ExitCode
 from taskloom.resources.record import Record
 
 _LOG = logging.getLogger(__name__)
-_SECONDS = 30.0
-"""How often the progress is shown anew."""
+_UPDATE_SECONDS = 30.0
+"""How often the displayed progress is updated."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """What the steps of one run share; parts are created on first use."""
+    """What the steps of one run share, created on first use."""
 
     run: Run
 
@@ -54,8 +54,8 @@ class Work:
         return TaskMaking(self.run, self.growth.verified)
 
 
-_open: dict[str, Work] = {}
-"""The runs that are open in this process."""
+_open_runs: dict[str, Work] = {}
+"""The runs open in this process, by id."""
 
 
 @asynccontextmanager
@@ -63,32 +63,32 @@ async def begin(settings: Settings, flow: str, *, quiet: bool = False) -> AsyncI
     """Open a run of `flow` for its steps, and keep it open until the block ends.
 
     Raises:
-        CommandError: no wanted application is installed, or one is unknown.
+        CommandError: no requested application is installed, or one is unknown.
     """
     async with cancellable(), open_run(settings, flow, quiet=quiet) as run:
         work = Work(run)
-        _open[run.run_id] = work
+        _open_runs[run.run_id] = work
         try:
             _LOG.info("run %s of %s begins", run.run_id, flow)
-            async with progress_shown(run), fanned_out(run, lambda names: work.making.subtasks(names)):
+            async with showing_progress(run), fanned_out(run, lambda names: work.making.subtasks(names)):
                 yield work
             _LOG.info("run %s completed", run.run_id)
         finally:
-            del _open[run.run_id]
+            del _open_runs[run.run_id]
 
 
 def work_of(run_id: str) -> Work:
-    """What the steps of a run work with.
+    """The shared objects of the steps of a run.
 
     Raises:
         CommandError: no flow has this run open in this process.
     """
-    if run_id not in _open:
+    if run_id not in _open_runs:
         raise CommandError(
-            f"no run {run_id!r} is open in this process; steps run in that of their flow, and"
+            f"no run {run_id!r} is open in this process; steps run in the process of their flow, and"
             " fan_out.runner=dask spreads their items over processes"
         )
-    return _open[run_id]
+    return _open_runs[run_id]
 
 
 @contextmanager
@@ -110,24 +110,24 @@ def timed(run: Run, stage: str) -> Iterator[None]:
 async def publish_artifacts(summary: RunSummary) -> None:
     """Put the summary of a run into Prefect's UI; a failed gate becomes an event."""
     text = f"```\n{summary.describe().strip()}\n```"
-    await _published(create_markdown_artifact(key="summary", markdown=text))
+    await _create_artifact(create_markdown_artifact(key="summary", markdown=text))
     if summary.exit_code == ExitCode.GATE_FAILED:
         emit_gate_failure(summary)
 
 
 def emit_gate_failure(summary: RunSummary) -> None:
-    """Send the event `taskloom.gate-failed`, with what kept a version from being published."""
+    """Send the event `taskloom.gate-failed`, with the reason why no version was published."""
     resource = {"prefect.resource.id": f"taskloom.run.{summary.run_id}", "taskloom.flow": summary.flow}
     emit_event("taskloom.gate-failed", resource, payload={"message": summary.not_published})
 
 
-async def publish_table(description: str, key: str, rows: Sequence[Record]) -> None:
-    """Put a table into Prefect's UI."""
+async def publish_table(description: str, rows: Sequence[Record]) -> None:
+    """Put the table of an evaluation into Prefect's UI."""
     table = [row.model_dump(mode="json") for row in rows]
-    await _published(create_table_artifact(key=key, table=table, description=description))
+    await _create_artifact(create_table_artifact(key="evaluation", table=table, description=description))
 
 
-async def _published(creation: object) -> None:
+async def _create_artifact(creation: object) -> None:
     """Create an artifact; if the server does not accept it, the run logs this and continues."""
     try:
         await creation  # type: ignore[misc]
@@ -136,7 +136,7 @@ async def _published(creation: object) -> None:
 
 
 @asynccontextmanager
-async def progress_shown(run: Run) -> AsyncIterator[None]:
+async def showing_progress(run: Run) -> AsyncIterator[None]:
     """While the block runs, keep the artifact `progress` up to date, as far as the server accepts it."""
     if FlowRunContext.get() is None:
         yield
@@ -155,16 +155,16 @@ async def progress_shown(run: Run) -> AsyncIterator[None]:
         except Exception as error:
             _LOG.warning("the progress could not be shown: %s", error)
 
-    async def keep_shown() -> None:
+    async def keep_showing() -> None:
         while True:
-            await asyncio.sleep(_SECONDS)
+            await asyncio.sleep(_UPDATE_SECONDS)
             await show()
 
-    showing = asyncio.create_task(keep_shown())
+    updates = asyncio.create_task(keep_showing())
     try:
         yield
     finally:
-        showing.cancel()
+        updates.cancel()
     await show()
 
 

@@ -1,5 +1,5 @@
-"""Where data is: two of the `Settings`, from the same options, variables and file, read without the rest; and
-the settings file, read strictly: anything ambiguous is refused."""
+"""Where data is: two of the `Settings`, read from the same options, variables and file without the others;
+and strict reading of the settings file: anything ambiguous is refused."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from taskloom.flows.errors import CommandError
 DEFAULT_FILE = Path("taskloom.yaml")
 DEFAULT_DATA = Path("taskloom-data")
 FORMER_DATA = Path("taskloom")
-"""What the data folder was called before `taskloom` became the name of the Python package."""
+"""Name of the data folder before `taskloom` became the name of the Python package."""
 _MOST_BYTES = 1 << 20
 _LONGEST_REASON = 200
-_PARTS = ("warehouse", "applications", "ledger.sqlite")
-"""Any of these says that a folder holds data."""
+_CONTENTS = ("warehouse", "applications", "ledger.sqlite")
+"""A folder that holds any of these is a data folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Places:
     data: Path
     """Folder for applications, ledger, warehouse and everything else that a run keeps."""
     warehouse: str
-    """Where datasets are stored, as the settings say it; empty for the data folder."""
+    """Where datasets are stored, as in the settings; empty for the data folder."""
 
     @property
     def warehouse_location(self) -> str:
@@ -38,15 +38,13 @@ class Places:
 
 
 def load_places(*, data: Path | None = None, warehouse: str | None = None) -> Places:
-    """The places of the options, else of variables, else of the settings file.
+    """The places named by options, else by variables, else by the settings file.
 
     Raises:
         CommandError: the file cannot be read, or the data is still in the folder of an earlier taskloom.
     """
-    named = settings_file()
-    stored: Mapping[str, object] = {}
-    if named is not None:
-        stored = read_settings_file(named)
+    file = settings_file()
+    stored: Mapping[str, object] = read_settings_file(file) if file is not None else {}
     places = Places(
         data or Path(os.environ.get("TASKLOOM_DATA") or str(stored.get("data") or DEFAULT_DATA)),
         warehouse or os.environ.get("TASKLOOM_WAREHOUSE") or str(stored.get("warehouse") or ""),
@@ -60,31 +58,31 @@ def settings_file(named: Path | None = None) -> Path | None:
     """The settings file: the one named, else that of `TASKLOOM_SETTINGS`, else `taskloom.yaml` if it is here.
 
     Raises:
-        CommandError: the named one is not there.
+        CommandError: the named file does not exist.
     """
     variable = os.environ.get("TASKLOOM_SETTINGS")
-    found = named or (Path(variable) if variable else None)
-    if found is None:
+    path = named or (Path(variable) if variable else None)
+    if path is None:
         return DEFAULT_FILE if DEFAULT_FILE.is_file() else None
-    if not found.is_file():
-        raise CommandError(f"cannot read the settings file {found}: there is no such file")
-    return found
+    if not path.is_file():
+        raise CommandError(f"cannot read the settings file {path}: there is no such file")
+    return path
 
 
 def require_moved(data: Path) -> None:
-    """Refuse to begin an empty data folder beside data that an earlier taskloom kept in `taskloom/`.
+    """Refuse to start an empty data folder next to data that an earlier taskloom kept in `taskloom/`.
 
     Raises:
         CommandError: with the command that moves the data.
     """
-    if data != DEFAULT_DATA or any((data / name).exists() for name in _PARTS) or not FORMER_DATA.is_dir():
+    if data != DEFAULT_DATA or any((data / name).exists() for name in _CONTENTS) or not FORMER_DATA.is_dir():
         return
     entries = sorted(
         path
         for path in FORMER_DATA.iterdir()
         if not path.is_symlink() and path.suffix not in (".py", ".typed") and path.name != "__pycache__"
     )
-    if not any(path.name in _PARTS for path in entries):
+    if not any(path.name in _CONTENTS for path in entries):
         return
     moved = shlex.join(str(path) for path in entries)
     raise CommandError(
@@ -98,11 +96,11 @@ def read_settings_file(file: Path) -> dict[str, Any]:
     """The names and values in a settings file.
 
     Raises:
-        CommandError: it cannot be read, or holds something else.
+        CommandError: it cannot be read, or holds anything else.
     """
     try:
-        with file.open("rb") as opened:
-            content = opened.read(_MOST_BYTES + 1)
+        with file.open("rb") as stream:
+            content = stream.read(_MOST_BYTES + 1)
         text = content.decode("utf-8-sig")
     except OSError as error:
         raise CommandError(f"cannot read the settings file {file}: {error.strerror}") from None
@@ -144,11 +142,11 @@ def parse_yaml(text: str, name: str) -> object:
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f", line {mark.line + 1}" if mark is not None else ""
-        raise CommandError(f"{name}{place}: not valid YAML: {_shortened(error.problem)}") from None
+        raise CommandError(f"{name}{place}: not valid YAML: {_shorten(error.problem)}") from None
     except (YAMLError, RecursionError, ValueError) as error:
-        raise CommandError(f"{name}: not valid YAML: {_shortened(str(error))}") from None
+        raise CommandError(f"{name}: not valid YAML: {_shorten(str(error))}") from None
 
 
-def _shortened(reason: str | None) -> str:
+def _shorten(reason: str | None) -> str:
     text = " ".join((reason or "it cannot be parsed").split())
     return text if len(text) <= _LONGEST_REASON else text[:_LONGEST_REASON] + "…"

@@ -19,13 +19,13 @@ def check_settings(settings: Settings) -> None:
     """Check that a run with these settings can begin; creates its data folder.
 
     Raises:
-        CommandError: no wanted application can be started, the data folder cannot be written, the runner of
-            `fan_out` is not installed, or the critic is to decide and no model plays it.
+        CommandError: no requested application can be started, the data folder cannot be written, the runner
+            of `fan_out` is not installed, or the critic decides and no model plays it.
         BudgetInvalidError: a budget cannot be read.
     """
     check_runner(settings.fan_out)
     choose_applications(settings)
-    Budget.of(settings.models.budget)  # refuses one that cannot be read
+    Budget.of(settings.models.budget)  # raises if it cannot be read
     deciding = settings.critic.reject_below or settings.critic.minimum_mean
     if deciding and settings.is_offline(ModelRole.CRITIC):
         raise CommandError(
@@ -56,17 +56,17 @@ def check_keys(settings: Settings, roles: tuple[ModelRole, ...] = RUN_ROLES) -> 
 
 
 def unpriced(settings: Settings) -> tuple[str, ...]:
-    """Models that the run may pay, fallbacks included, of which no price is known; sends nothing.
+    """Models without a known price that the run may call, fallbacks included; sends nothing.
 
     Raises:
-        BudgetInvalidError: there are some, and the budget is one in money.
+        BudgetInvalidError: there are some, and the budget is in money.
     """
     if settings.models.replay:
         return ()
     players = [settings.models.role(role) for role in RUN_ROLES if not settings.is_offline(role)]
     models = [model for player in players for model in (player.model, *player.fallbacks)]
-    found = tuple(
+    names = tuple(
         dict.fromkeys(f"{item.provider}/{item.model}" for item in models if prices_of(item) is None)
     )
-    Budget.of(settings.models.budget).check_prices(found)
-    return found
+    Budget.of(settings.models.budget).check_prices(names)
+    return names

@@ -44,23 +44,23 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
 PREFIX = "TASKLOOM_"
-_file: ContextVar[Path | None] = ContextVar("file", default=None)
+_settings_path: ContextVar[Path | None] = ContextVar("file", default=None)
 _OTHER_VARIABLES = frozenset({"TASKLOOM_DEBUG", "TASKLOOM_SETTINGS"})
 _MOST_PROBLEMS = 20
 
 
 class FanOutSettings(Record):
-    """Where the items of a run are done."""
+    """Where the items of a run are processed."""
 
     runner: Literal["threads", "dask"] = "threads"
-    """`threads`: in the process of the run; `dask`: in worker processes of Dask, which perform, validate,
-    replay and let agents attempt tasks."""
+    """`threads`: in the process of the run; `dask`: in worker processes of Dask, which perform subtasks,
+    validate and replay tasks, and run agents."""
     workers: int = Field(default=2, ge=1, le=256)
-    """Worker processes that are started on this machine, each with as many environments as `environments`
-    says; with 0, with an equal part of two per core."""
+    """Worker processes to start on this machine, each with `environments` environments; if that is 0, with
+    an equal share of two per core."""
     scheduler: str = ""
-    """Address of a Dask scheduler that runs already, such as `tcp://scheduler.example:8786`, whose workers
-    are used instead."""
+    """Address of a running Dask scheduler, such as `tcp://scheduler.example:8786`, whose workers are used
+    instead."""
     host: str = "127.0.0.1"
     """Address of this machine at which workers reach the run; needed if `scheduler` has workers on other
     machines."""
@@ -69,46 +69,46 @@ class FanOutSettings(Record):
 
 
 class GateSettings(Record):
-    """What must hold of a version for it to be published; a share of 1 lets everything pass."""
+    """Conditions for publishing a version; a share of 1 lets everything pass."""
 
     fewest_tasks: int = Field(default=0, ge=0)
-    """Fewest validated tasks of a version."""
+    """Minimum number of validated tasks."""
     tasks_lost: float = Field(default=0.1, ge=0, le=1)
-    """By which share the validated tasks may have become fewer than in the version before."""
+    """Largest share of validated tasks that may be lost since the previous version."""
     subtasks_lost: float = Field(default=0.2, ge=0, le=1)
-    """By which share the verified subtasks may have become fewer."""
+    """Largest share of verified subtasks that may be lost."""
     task_rejections: float = Field(default=0.3, ge=0, le=1)
-    """How much larger the share of rejected tasks may be, among those made since the version before, than in
-    that version."""
+    """How much larger the share of rejected tasks may be, among those made since the previous version, than
+    in that version."""
     subtask_rejections: float = Field(default=0.3, ge=0, le=1)
-    """The same of proposed subtasks."""
+    """The same for proposed subtasks."""
     judge_misses: float = Field(default=0.2, ge=0, le=1)
-    """The same of spoilt instructions that the judge did not notice. `validation.minimum_hits` is the limit
+    """The same for spoilt instructions that the judge did not notice. `validation.minimum_hits` is the limit
     without a comparison."""
     replay_failures: float = Field(default=0.3, ge=0, le=1)
-    """The same of replays that failed."""
+    """The same for failed replays."""
     variety_lost: float = Field(default=0.15, ge=0, le=1)
-    """How much larger the self-BLEU-4 of the new instructions may be than that of as many of the version
-    before."""
+    """How much larger the self-BLEU-4 of the new instructions may be than that of equally many of the
+    previous version."""
     fewest_compared: int = Field(default=20, ge=1)
-    """Of how many items a share is compared at least, of the new ones and of the version before."""
+    """Minimum number of items, both new and in the previous version, for a share to be compared."""
 
 
 class NightSettings(Record):
-    """Settings of nights: builds that grow a dataset by themselves."""
+    """Settings of nights: builds that extend a dataset on their own."""
 
     enabled: bool = False
     """Whether a build is a night (`taskloom build --night`): it explores only what is new or changed,
-    re-verifies a share of what is verified, and composes what the dataset lacks of `composition`, which then
-    says how many tasks the dataset should hold in all."""
+    verifies a share of the verified subtasks again, and composes what the dataset still lacks of
+    `composition`, which then describes the whole dataset."""
     recheck_share: float = Field(default=0.05, ge=0, le=1)
-    """Share of the verified subtasks that a night performs again, those first whose last time is longest ago;
-    where one fails, all others of its application are performed too. 0 performs none."""
+    """Share of the verified subtasks that a night performs again, the least recently performed first; if one
+    fails, all others of its application are performed too. 0 performs none."""
     recheck_attempts: int = Field(default=2, ge=1)
     """How often a subtask must fail in a night before it is retired."""
     explore_for_shortage: bool = True
-    """Whether an unchanged application is explored again, once, when the last composition was short of
-    something else than when it was explored. Only a model that plays the explorer can make use of it."""
+    """Whether an unchanged application is explored again, once, if the last composition lacked something
+    other than when it was explored. Only a model that plays the explorer can use this."""
 
 
 class RunCallSettings(CallSettings):
@@ -118,7 +118,7 @@ class RunCallSettings(CallSettings):
     """The model of every role that has none of its own; `offline` follows rules and needs no key."""
 
     @model_validator(mode="after")
-    def _playable(self) -> Self:
+    def _check_providers(self) -> Self:
         for player in (RoleSettings(model=self.default), *self.roles.values()):
             if player.model.provider != PROVIDER and player.model.provider not in PROVIDERS:
                 known = ", ".join(sorted((*PROVIDERS.names(), PROVIDER)))
@@ -149,37 +149,37 @@ class Settings(BaseSettings):
     browser: Path | None = None
     """Browser executable; found on the machine when left out."""
     catalog: Path | None = None
-    """Folder with further applications, beside the built-in ones."""
+    """Folder with applications in addition to the built-in ones."""
     applications: tuple[str, ...] = ()
     """Applications to use; all installed ones when empty."""
     worlds: tuple[str, ...] = ()
-    """Worlds that subtasks are verified and tasks composed in, beside the first: kind and seed, such as
-    `bakery-1`. Every subtask is verified in the first of them as well."""
+    """Worlds in which subtasks are verified and tasks composed, besides the first: kind and seed, such as
+    `bakery-1`. Every subtask is also verified in the first of these."""
     platform: str = "web_browser"
     """Platform whose applications are used, or several joined, such as `linux_desktop+web_browser`, whose
-    applications then meet on one screen. `simulated` has a few small ones for tests and trials; every
+    applications then share one screen. `simulated` has a few small ones for tests and trials; every
     record says so."""
     environments: int = Field(default=0, ge=0, le=64)
-    """Number of concurrent environments; with 0 two per core at first, since they wait half of the time, then
-    more while the processor idles, as it does while models think, or fewer."""
+    """Number of concurrent environments. With 0: two per core at first, since they wait half of the time,
+    then more while the processor is idle, as when models think, or fewer."""
     isolation: Isolation = "automatic"
     """Whether bubblewrap isolates applications and evaluation functions: `always`, `never` (at your own
     risk), or `automatic`, which isolates where that works and otherwise refuses to let a model act."""
     fan_out: FanOutSettings = FanOutSettings()
-    """Whether performances, validations, replays and attempts of agents are done in other processes or on
-    other machines."""
+    """Whether performances, validations, replays and attempts of agents run in other processes or on other
+    machines."""
     seed: int = 0
     """Seed of every random choice."""
     models: RunCallSettings = RunCallSettings()
     """Which model plays which role, at what speed and cost."""
     noise: NoiseSettings = NoiseSettings()
-    """How long it is watched what applications change by themselves."""
+    """How long the changes that applications make by themselves are observed."""
     exploration: ExplorationSettings = ExplorationSettings()
     """How applications are explored."""
     trajectories: TrajectorySettings = TrajectorySettings()
     """How subtasks are performed."""
     verification: VerificationSettings = VerificationSettings()
-    """How trajectories and evaluation functions prove each other."""
+    """How trajectories and evaluation functions are verified against each other."""
     intents: IntentSettings = IntentSettings()
     """How goals are found."""
     composition: CompositionRequest = CompositionRequest(count=1200)
@@ -193,9 +193,9 @@ class Settings(BaseSettings):
     replay_share: float = Field(default=0.01, ge=0, le=1)
     """Share of the validated tasks that is replayed."""
     nights: NightSettings = NightSettings()
-    """What a build that grows a dataset by itself does."""
+    """Builds that extend a dataset on their own."""
     gates: GateSettings = GateSettings()
-    """What must hold of a version for it to be published, also against the one before."""
+    """Conditions for publishing a version, also in comparison with the previous one."""
 
     @classmethod
     def __get_pydantic_json_schema__(
@@ -214,13 +214,13 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Options override variables, and variables override the file that `load_settings` found."""
-        stored = _file.get()
-        values = read_settings_file(stored) if stored is not None else {}
+        path = _settings_path.get()
+        values = read_settings_file(path) if path is not None else {}
         return (init_settings, env_settings, InitSettingsSource(settings_cls, values))
 
     @property
     def first_environments(self) -> int:
-        """With how many environments a process begins; workers on this machine share what it feeds."""
+        """How many environments a process starts with; workers on this machine share its capacity."""
         here = self.fan_out.workers if self.fan_out.runner == "dask" and not self.fan_out.scheduler else 1
         return self.environments or max(1, first_environments() // here)
 
@@ -230,11 +230,11 @@ class Settings(BaseSettings):
         return self.warehouse or str(self.data / "warehouse")
 
     def is_offline(self, role: ModelRole) -> bool:
-        """Whether `role` is played by rule instead of by a model."""
+        """Whether rules play `role` instead of a model."""
         return self.models.role(role).model.provider == PROVIDER
 
     def same_model(self, *roles: ModelRole) -> str:
-        """The model that plays all of these roles; empty if they have several, or rules play one of them."""
+        """The model that plays all of these roles; empty if there are several, or rules play one of them."""
         if any(self.is_offline(role) for role in roles):
             return ""
         models = {(model.provider, model.model) for model in (self.models.role(role).model for role in roles)}
@@ -251,7 +251,7 @@ class Settings(BaseSettings):
 def load_settings(
     file: Path | None = None, *, assignments: Iterable[str] = (), **options: object
 ) -> Settings:
-    """The settings of `file` (or of `TASKLOOM_SETTINGS`, or of `taskloom.yaml` where there is one).
+    """The settings of `file` (or of `TASKLOOM_SETTINGS`, or of `taskloom.yaml` if it exists).
 
     `assignments` are texts such as `composition.count=500`; `options` are top-level fields, where None means
     not given. Both override environment variables, which override the file.
@@ -259,25 +259,25 @@ def load_settings(
     Raises:
         CommandError: unreadable file, unknown name, or value out of range; all problems are listed.
     """
-    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    values: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     for assignment in assignments:
-        _assign(given, assignment)
-    return _loaded(file, given)
+        _assign(values, assignment)
+    return _load(file, values)
 
 
-def _loaded(file: Path | None, given: Mapping[str, Any]) -> Settings:
-    named = settings_file(file)
+def _load(file: Path | None, values: Mapping[str, Any]) -> Settings:
+    path = settings_file(file)
     _refuse_unknown_variables()
-    token = _file.set(named)
+    token = _settings_path.set(path)
     try:
-        settings = Settings(**given)
+        settings = Settings(**values)
     except SettingsError as error:
         raise CommandError(f"a variable of the environment is not valid: {error}") from None
     except ValidationError as error:
-        source = f" (settings file {named})" if named else ""
+        source = f" (settings file {path})" if path else ""
         raise CommandError(f"the settings are not valid{source}:\n{describe_problems(error)}") from None
     finally:
-        _file.reset(token)
+        _settings_path.reset(token)
     require_moved(settings.data)
     return settings
 
@@ -286,7 +286,7 @@ def settings_of(settings: Settings | Mapping[str, object] | None, file: str) -> 
     """The settings that a flow was given; a mapping, as sent by Prefect's UI, overrides the file."""
     if isinstance(settings, Settings):
         return settings
-    return _loaded(Path(file) if file else None, settings or {})
+    return _load(Path(file) if file else None, settings or {})
 
 
 def describe_problems(error: ValidationError) -> str:
@@ -298,19 +298,19 @@ def describe_problems(error: ValidationError) -> str:
         if problem["type"] == "extra_forbidden":
             known = _known_names(problem["loc"][:-1])
             near = get_close_matches(str(problem["loc"][-1]), known, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            hint = f"; did you mean {near[0]!r}?" if near else "."
             lines.append(f"  {place}: there is no such setting{hint} Known here: {', '.join(known)}")
         elif problem["type"] == "missing":
             lines.append(f"  {place}: this setting is required")
         else:
-            lines.append(f"  {place}: {problem['msg']}{_not(problem['input'])}")
+            lines.append(f"  {place}: {problem['msg']}{_describe_wrong_value(problem['input'])}")
     if len(problems) > _MOST_PROBLEMS:
         lines.append(f"  and {len(problems) - _MOST_PROBLEMS} more")
     return "\n".join(lines)
 
 
-def _not(value: object) -> str:
-    """The given value, shortened; of mappings and lists only the type, because they may include a key."""
+def _describe_wrong_value(value: object) -> str:
+    """The wrong value, shortened; only the type of mappings and lists, because they may include a key."""
     if value is None or isinstance(value, str | int | float):
         return f", not {reprlib.repr(value)}"
     return f", not a {type(value).__name__}"
@@ -338,22 +338,22 @@ def _refuse_unknown_variables() -> None:
             )
 
 
-def _assign(given: dict[str, Any], assignment: str) -> None:
+def _assign(values: dict[str, Any], assignment: str) -> None:
     name, equals, value = assignment.partition("=")
     if not equals or not name.strip():
         raise CommandError(f"--set takes name=value, such as composition.count=500; got {assignment!r}")
     *parents, last = name.strip().split(".")
-    place = given
+    section = values
     for parent in parents:
-        below = place.setdefault(parent, {})
-        if not isinstance(below, Mapping):
+        child = section.setdefault(parent, {})
+        if not isinstance(child, Mapping):
             raise CommandError(f"--set {assignment}: {parent!r} already has a value")
-        place = below  # type: ignore[assignment]
-    place[last] = _value(value)
+        section = child  # type: ignore[assignment]
+    section[last] = _parse_value(value)
 
 
-def _value(text: str) -> object:
-    """The value written as YAML, or the text itself if it is not YAML, such as an address."""
+def _parse_value(text: str) -> object:
+    """The value of the YAML `text`, or the text itself if it is not YAML, such as an address."""
     try:
         return parse_yaml(text, "--set")
     except CommandError:

@@ -1,4 +1,4 @@
-"""What the machine has left: processor time that nobody uses, and memory.
+"""What the machine has to spare: unused processor time and memory.
 
 In a container with limits (control groups, version 2) these are the container's, otherwise the machine's.
 """
@@ -11,68 +11,68 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-_GROUP = Path("/sys/fs/cgroup")
+_CONTROL_GROUP = Path("/sys/fs/cgroup")
 _STAT, _MEMORY = Path("/proc/stat"), Path("/proc/meminfo")
 _TICK = os.sysconf("SC_CLK_TCK")
 _IDLE = slice(4, 6)
 """Fields of the line of a core in `/proc/stat`: idle, and waiting for a disk."""
 _GB = 1e9
 _PER_CORE = 2
-"""Environments that keep a core busy where no model is waited for: they wait half of the time."""
+"""Environments that keep a core busy while no model is waited for: they wait half of the time."""
 _GB_EACH = 1.0
 """An environment with its browser and applications takes 0.7 GB."""
 _MOST_ENVIRONMENTS = 64
 _GROWS_FROM, _SHRINKS_FROM = 0.25, 0.03
-"""Shares of the processor that are idle when there is room for one more, and when there are too many."""
+"""Idle shares of the processor that mean room for one more environment, and too many environments."""
 
 
 def cores() -> float:
     """Cores that this process may use, a limit of its container included."""
-    quota = _limit_of_cores()
+    quota = _core_limit()
     count = len(os.sched_getaffinity(0))
     return min(count, quota) if quota else count
 
 
 def free_gb() -> float:
-    """Memory that may still be taken, in 10^9 bytes; what only caches files may be."""
+    """Available memory, in 10^9 bytes, including what only caches files."""
     lines = (line.split() for line in _MEMORY.read_text().splitlines())
     free = next(int(words[1]) * 1024 for words in lines if words[0] == "MemAvailable:")
-    limit = _read(_GROUP / "memory.max")
+    limit = _read(_CONTROL_GROUP / "memory.max")
     if limit.isdecimal():
-        cached = _figures(_GROUP / "memory.stat").get("inactive_file", 0)
-        free = min(free, int(limit) - int(_read(_GROUP / "memory.current") or 0) + cached)
+        cached = _figures(_CONTROL_GROUP / "memory.stat").get("inactive_file", 0)
+        free = min(free, int(limit) - int(_read(_CONTROL_GROUP / "memory.current") or 0) + cached)
     return free / _GB
 
 
 @cache
 def first_environments() -> int:
-    """With how many environments a run begins on this machine: the same whenever a process asks."""
+    """How many environments a run on this machine starts with; the same for every call in a process."""
     return max(1, min(_MOST_ENVIRONMENTS, int(_PER_CORE * cores()), int(free_gb() / _GB_EACH)))
 
 
 @dataclass(slots=True)
 class SpareCapacity:
-    """Says from look to look whether the machine feeds one environment more, or has one too many.
+    """Tells repeatedly whether the machine can run one more environment, or runs one too many.
 
-    With a model that thinks, environments use a tenth of what they use with recorded steps.
+    While a model thinks, environments use a tenth of what recorded steps use.
     """
 
     first: int = 1
-    """With how many environments the run began; a busy processor alone is no reason to have fewer."""
-    _last: tuple[float, float] = field(default_factory=lambda: (time.monotonic(), _idle_seconds()))
+    """How many environments the run started with; a busy processor alone is no reason to have fewer."""
+    _last_reading: tuple[float, float] = field(default_factory=lambda: (time.monotonic(), _idle_seconds()))
 
     def change(self, environments: int) -> int:
-        """1, 0 or -1 for the `environments` there are, by what was idle since the last look."""
-        (then, before), self._last = self._last, (time.monotonic(), _idle_seconds())
-        now, idle = self._last
+        """1, 0 or -1, given the number of `environments` and the idle time since the last call."""
+        (then, before), self._last_reading = self._last_reading, (time.monotonic(), _idle_seconds())
+        now, idle = self._last_reading
         share = (idle - before) / max(now - then, 1e-9) / cores()
         return wanted_change(share, free_gb(), environments, self.first)
 
 
 def wanted_change(idle: float, free: float, environments: int, first: int) -> int:
-    """Whether there is room for one environment more (1), for as many (0), or for one less (-1).
+    """Whether there is room for one more environment (1), for as many (0), or for one less (-1).
 
-    `idle` is the share of the processor that nobody used, `free` the memory in 10^9 bytes, `first` the number
+    `idle` is the unused share of the processor, `free` the memory in 10^9 bytes, `first` the number
     of environments at first.
     """
     if idle >= _GROWS_FROM and free >= 2 * _GB_EACH and environments < _MOST_ENVIRONMENTS:
@@ -82,9 +82,9 @@ def wanted_change(idle: float, free: float, environments: int, first: int) -> in
 
 
 def _idle_seconds() -> float:
-    """Core-seconds that were idle until now, from some moment on, of the cores that this process may use."""
-    if quota := _limit_of_cores():
-        used = _figures(_GROUP / "cpu.stat").get("usage_usec", 0)
+    """Idle core-seconds, since an arbitrary moment, of the cores that this process may use."""
+    if quota := _core_limit():
+        used = _figures(_CONTROL_GROUP / "cpu.stat").get("usage_usec", 0)
         return quota * time.monotonic() - used / 1e6
     own = {f"cpu{number}" for number in os.sched_getaffinity(0)}
     lines = (line.split() for line in _STAT.read_text().splitlines())
@@ -95,8 +95,8 @@ def _figures(file: Path) -> dict[str, int]:
     return {name: int(value) for name, value in (line.split() for line in _read(file).splitlines())}
 
 
-def _limit_of_cores() -> float | None:
-    quota, _, period = _read(_GROUP / "cpu.max").partition(" ")
+def _core_limit() -> float | None:
+    quota, _, period = _read(_CONTROL_GROUP / "cpu.max").partition(" ")
     return int(quota) / int(period) if quota.isdecimal() else None
 
 

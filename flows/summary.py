@@ -10,7 +10,7 @@ from pydantic import Field
 
 from taskloom.environments.machines.bubblewrap import WITHOUT, Isolation, is_confined
 from taskloom.flows.nights.run_reports import RunReport, run_report
-from taskloom.flows.running.core_seconds import in_words, total_of
+from taskloom.flows.running.core_seconds import describe_spent, total_of
 from taskloom.flows.wiring import Run
 from taskloom.model_clients.ledger.ledger import Ledger
 from taskloom.resources.errors import ExitCode
@@ -23,11 +23,11 @@ from taskloom.warehouse.records import ModelCallRecord
 from taskloom.warehouse.task_quality import TaskQuality, error_rates, task_quality
 
 _MOST_CLASHES = 10
-"""Orders that the summary names."""
+"""Maximum number of orders that the summary names."""
 
 
-class PairsMeasured(Record):
-    """What performing pairs of subtasks in both orders showed."""
+class PairMeasurements(Record):
+    """Results of performing pairs of subtasks in both orders."""
 
     observations: int
     """Orders of two subtasks that this run performed."""
@@ -35,7 +35,7 @@ class PairsMeasured(Record):
     """Orders that never worked, in this run or an earlier one."""
 
     def lines(self) -> list[str]:
-        """The findings as text, the first few of them by name."""
+        """The results as lines of text, with the first few orders."""
         measured = (
             f"{self.observations} observations by this run"
             if self.observations
@@ -44,20 +44,20 @@ class PairsMeasured(Record):
                 " or all are known"
             )
         )
-        found = [
+        lines = [
             measured,
             f"{len(self.clashes)} orders never worked, so tasks avoid them",
             *self.clashes[:_MOST_CLASHES],
         ]
         if len(self.clashes) > _MOST_CLASHES:
-            found.append("…")
-        return [*found, "all of them: taskloom sql orders"]
+            lines.append("…")
+        return [*lines, "all of them: taskloom sql orders"]
 
 
-async def pairs_measured(run: Run, observations: int) -> PairsMeasured:
-    """What is known about orders of two subtasks after `run` made so many observations."""
+async def pair_measurements(run: Run, observations: int) -> PairMeasurements:
+    """What is known about orders of two subtasks, after `run` made this number of observations."""
     never = await asyncio.to_thread(lambda: sorted(clashes(run.warehouse.read(OrderFact))))
-    return PairsMeasured(
+    return PairMeasurements(
         observations=observations, clashes=tuple(f"{second} after {first}" for first, second in never)
     )
 
@@ -74,16 +74,16 @@ class FunnelRow(Record):
 
 
 class RunSummary(Record):
-    """The end of a run."""
+    """The summary of a run."""
 
     run_id: str
     """The run."""
     flow: str
     """Its flow."""
     data: str
-    """Folder it keeps everything in."""
+    """Its data folder."""
     warehouse: str
-    """Where its records are."""
+    """Location of its records."""
     version: str = ""
     """Dataset version it published."""
     funnel: tuple[FunnelRow, ...]
@@ -112,25 +112,24 @@ class RunSummary(Record):
     cached_share: float = 0.0
     """Share of their input tokens that the provider's cache held, 0 to 1."""
     error_rates: AcceptanceReport | None = None
-    """How often the accepted functions judge labelled outcomes rightly; None where no outcome of theirs is
-    labelled."""
+    """How often the accepted functions judge labelled outcomes correctly; None if no outcome is labelled."""
     tasks: TaskQuality | None = None
     """What the judge of instructions notices, and how varied the tasks are."""
     not_published: str = ""
-    """Why no dataset version was published, where the judge is not good enough or the critic's scores are too
-    low."""
-    pairs: PairsMeasured | None = None
-    """What measuring pairs of subtasks showed; None where that was not asked for."""
+    """Why no dataset version was published, if the judge is not good enough, the critic's scores are too low,
+    or a gate failed."""
+    pairs: PairMeasurements | None = None
+    """Results of measuring pairs of subtasks; None if not requested."""
     own_judge: str = ""
-    """The model that both writes instructions and judges them; empty if these are two, or rules."""
+    """The model that both writes and judges instructions; empty if they are two models, or rules."""
     report: RunReport | None = None
-    """What the run did and decided; None where it made no records."""
+    """What the run did and decided; None if it made no records."""
     not_composed: tuple[str, ...] = ()
     """What composition was short of, and why."""
 
     @property
     def exit_code(self) -> int:
-        """0 when something came through, or a night found nothing new; 6 when a gate forbade to publish."""
+        """0 if something passed or a night found nothing new; 6 if a gate prevented publication; else 1."""
         if self.not_published:
             return ExitCode.GATE_FAILED
         if self.report is not None and self.report.nothing_new:
@@ -152,14 +151,15 @@ class RunSummary(Record):
         lines += [f"  {name:<{width}}  {value:>6.1f} s" for name, value in self.stage_seconds.items()]
         if self.examination_seconds:
             lines.append(
-                f"  {'of it examining functions':<{width}}  {self.examination_seconds:>6.1f} s, side by side"
+                f"  {'of which examinations':<{width}}  {self.examination_seconds:>6.1f} s, concurrently"
             )
         lines.append(
             f"  {self.model_calls} model calls made, {self.ledger_replies} replies from the ledger,"
             f" ${self.cost_usd:.2f}, {self.cached_share:.0%} of the input cached by the provider"
         )
         if self.core_seconds:
-            lines.append(f"  {in_words(self.core_seconds, self.newly_verified)}: taskloom sql core_seconds")
+            spent = describe_spent(self.core_seconds, self.newly_verified)
+            lines.append(f"  {spent}: taskloom sql core_seconds")
         if self.pairs is not None:
             lines += ["", "Orders of two subtasks of one application"]
             lines += [f"  {line}" for line in self.pairs.lines()]
@@ -189,7 +189,7 @@ class RunSummary(Record):
             lines += ["", "Applications left out"]
             lines += [f"  {name}: {reason}" for name, reason in self.missing_applications.items()]
         if self.unconfined:
-            lines += ["", f"Not shut in: {self.unconfined}."]
+            lines += ["", f"Not confined: {self.unconfined}."]
             lines.append(
                 "  Servers of applications were asked to stay off the network, and could have ignored it."
             )
@@ -216,21 +216,21 @@ class RunSummary(Record):
         if self.exit_code == ExitCode.GATE_FAILED:
             return [
                 f"taskloom runs {self.run_id}   # the gates, with the figures of both versions",
-                "taskloom publish --force   # publish all the same",
+                "taskloom publish --force   # publish anyway",
             ]
         if self.exit_code:
-            why = "taskloom sql rejections   # nothing came through: the reasons, each with an example"
-            return [why, *self._if_short()]
+            reasons = "taskloom sql rejections   # nothing passed: the reasons, each with an example"
+            return [reasons, *self._plan_hint()]
         if self.flow in ("explore_applications", "verify_subtasks"):
             return ["taskloom sql funnel", "taskloom plan", "taskloom compose"]
         return [
-            *self._if_short(),
+            *self._plan_hint(),
             "taskloom sql levels",
             "taskloom export hugging_face --out exported",
             "taskloom report --out report.html",
         ]
 
-    def _if_short(self) -> list[str]:
+    def _plan_hint(self) -> list[str]:
         return ["taskloom plan   # what to explore for more tasks"] if self.not_composed else []
 
 
@@ -294,7 +294,7 @@ async def summarise(run: Run, subtask_ids: Iterable[str], version: str = "") -> 
 
 
 def why_unconfined(isolation: Isolation) -> str:
-    """Why bubblewrap does not isolate programs started with this setting; empty if it does."""
+    """Why bubblewrap does not isolate programs with this setting; empty if it does."""
     if is_confined(isolation):
         return ""
     return "the settings say isolation: never" if isolation == "never" else WITHOUT

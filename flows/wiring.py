@@ -21,9 +21,9 @@ from taskloom.flows.pool import known_categories
 from taskloom.flows.running.clock import timestamp
 from taskloom.flows.running.core_seconds import CoreSeconds
 from taskloom.flows.running.environment_pool import EnvironmentPool
-from taskloom.flows.running.interruptions import termination_in_order
+from taskloom.flows.running.interruptions import orderly_termination
 from taskloom.flows.running.progress import Progress
-from taskloom.flows.running.recording import Recorder, begun
+from taskloom.flows.running.recording import Recorder, begin_or_resume
 from taskloom.flows.settings import Settings
 from taskloom.flows.spare_capacity import SpareCapacity
 from taskloom.model_clients.errors import BudgetExhaustedError, RunStoppedError
@@ -47,15 +47,15 @@ from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.warehouse.records import RunRecord
 from taskloom.warehouse.store import Warehouse
 
-Done = TypeVar("Done")
+Result = TypeVar("Result")
 
 KnownSubtasks = Callable[[Sequence[str]], Awaitable[Mapping[str, VerifiedSubtask]]]
-"""Gives verified subtasks by id."""
+"""Returns verified subtasks by id."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Workplace:
-    """What items of a run need wherever they are done: in the process of the run or in a worker."""
+    """What the items of a run need wherever they run: in the process of the run or in a worker."""
 
     run_id: str
     settings: Settings
@@ -64,17 +64,17 @@ class Workplace:
     models: Models
     environments: EnvironmentPool
     sandbox: EvaluationSandbox
-    elsewhere: Elsewhere | None = None
-    """Other processes that do items for this one; None where it does all itself."""
+    workers: Workers | None = None
+    """Other processes that run jobs for this one; None if it runs all of them itself."""
     players: dict[str, Models] = field(default_factory=dict)
-    """Models that agents ask, by the names of agents that have one of their own."""
-    player_at_home: Callable[[str], Models] | None = None
-    """In a worker: asks the model of an agent at home."""
+    """Models of agents that have one of their own, by the name of the agent."""
+    remote_player: Callable[[str], Models] | None = None
+    """In a worker: returns a proxy of an agent's model, which the run asks."""
 
     def player(self, agent: str) -> Models:
-        """The model that the agent called `agent` asks: its own, or that of the role."""
-        if self.player_at_home is not None:
-            return self.player_at_home(agent)
+        """The model that `agent` asks: its own, or else that of the role."""
+        if self.remote_player is not None:
+            return self.remote_player(agent)
         return self.players.get(agent, self.models)
 
     @property
@@ -83,32 +83,32 @@ class Workplace:
         return {name: application.title for name, application in self.applications.items()}
 
     @property
-    def side_by_side(self) -> int:
-        """How many items are done at a time, here or elsewhere."""
-        return self.settings.first_environments * (self.elsewhere.processes if self.elsewhere else 1)
+    def concurrency(self) -> int:
+        """How many items run at a time, here or in workers."""
+        return self.settings.first_environments * (self.workers.processes if self.workers else 1)
 
     def provenance(self, stage: str = "") -> Provenance:
-        """The provenance of what `stage` makes in this run; stages that call models add who was asked."""
+        """The provenance of records that `stage` makes in this run; stages that call models add the model."""
         return Provenance(run_id=self.run_id, stage=stage, seed=self.settings.seed)
 
 
-Errand = Callable[[Workplace, KnownSubtasks], Awaitable[Done]]
-"""Does one item at a place, with subtasks that are verified; it can be pickled, and so can its result."""
+Job = Callable[[Workplace, KnownSubtasks], Awaitable[Result]]
+"""Processes one item at a workplace, with verified subtasks by id; it and its result can be pickled."""
 
 
-class Elsewhere(Protocol):
-    """Processes that do items for a run."""
+class Workers(Protocol):
+    """Processes that run jobs for a run."""
 
     @property
     def processes(self) -> int:
-        """How many there are."""
+        """Number of worker processes."""
         ...
 
-    async def do(self, errand: Errand[Done]) -> Done:
-        """Have `errand` done, again if its worker is lost.
+    async def run_job(self, job: Job[Result]) -> Result:
+        """Run `job` in a worker, again if the worker is lost.
 
         Raises:
-            CommandError: it lost its worker too often.
+            CommandError: the worker was lost too often.
         """
         ...
 
@@ -119,11 +119,11 @@ class Run(Workplace):
 
     record: RunRecord
     missing: Mapping[str, str]
-    """Applications that were wanted and are not installed, with the reason."""
+    """Requested applications that are not installed, with the reason."""
     categories: dict[str, ResourceCategory]
     """Resource categories by name; exploration adds those that models propose."""
     calls: RoleModels
-    """Calls models for those roles that models play."""
+    """Calls the models of the roles that models play."""
     ledger: Ledger
     warehouse: Warehouse
     recorder: Recorder
@@ -152,17 +152,17 @@ class Run(Workplace):
 
 @asynccontextmanager
 async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> AsyncIterator[Run]:
-    """Open everything that a run of `flow` needs, perhaps an unfinished one with equal settings; on exit,
-    store what is finished and record how the run ended.
+    """Open everything that a run of `flow` needs; an unfinished run with equal settings is resumed. On exit,
+    store finished records and record how the run ended.
 
     Raises:
-        CommandError: no wanted application is installed, or one is unknown.
+        CommandError: no requested application is installed, or one is unknown.
     """
     refuse_unconfined(settings)
     present, missing = choose_applications(settings)
     prepare_data_folder(settings.data)
     with Warehouse(settings.warehouse_location) as warehouse:
-        record = begun(warehouse, settings, flow)
+        record = begin_or_resume(warehouse, settings, flow)
         records = [item for item in warehouse.read(FoundRecord) if item.provenance.run_id != record.run_id]
         noise = list(warehouse.read(ApplicationNoise))
         applications = {
@@ -196,11 +196,11 @@ async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> Asy
                 )
                 status, message = "completed", ""
                 try:
-                    with termination_in_order(), run.progress:
+                    with orderly_termination(), run.progress:
                         await run.recorder.record(*world_records(run.applications), replace=True)
                         yield run
                 except BaseException as error:
-                    status, message = _how_it_ended(error)
+                    status, message = _status_and_message(error)
                     raise
                 finally:
                     await run.environments.close()
@@ -208,7 +208,7 @@ async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> Asy
                     warehouse.write([run.ended(status, message)], replace=True)
 
 
-def _how_it_ended(error: BaseException) -> tuple[str, str]:
+def _status_and_message(error: BaseException) -> tuple[str, str]:
     """The status and the message of a run that ends with `error`."""
     match error:
         case BudgetExhaustedError():
@@ -223,9 +223,9 @@ def _how_it_ended(error: BaseException) -> tuple[str, str]:
 
 
 def refuse_unconfined(settings: Settings, *, agent_acts: bool = False) -> None:
-    """Make sure that what a model or a foreign agent does stays in the sandbox, unless the settings waive it.
+    """Make sure that a model or a foreign agent acts inside a sandbox, unless the settings waive it.
 
-    The offline rules only do what the catalogue says, and platforms without the setting start no programs.
+    Offline rules only do what the catalogue says, and platforms without the setting start no programs.
 
     Raises:
         CommandError: bubblewrap does not work here; the message says what to do.
@@ -238,7 +238,7 @@ def refuse_unconfined(settings: Settings, *, agent_acts: bool = False) -> None:
     if settings.isolation != "automatic" or not acts or not starts_programs or bubblewrap_works():
         return
     raise CommandError(
-        "a model would act in applications that nothing shuts in: what it types could reach your files and"
+        "a model would act in applications that nothing confines: what it types could reach your files and"
         f" network. {WITHOUT}; {REMEDY}, or set isolation to 'never' to take the risk.",
         exit_code=ExitCode.MISSING_REQUIREMENT,
     )
@@ -248,26 +248,26 @@ def choose_applications(settings: Settings) -> tuple[dict[str, Application], dic
     """The applications of a run by name, and those left out, with the reasons.
 
     Raises:
-        CommandError: an application is unknown, none is installed, or one that has a single state would be
-            used side by side.
+        CommandError: an application is unknown, none is installed, or one with a single state would be used
+            by several environments.
     """
     known = catalogue(settings)
     for name in settings.applications:
         if name not in known:
             raise CommandError(str(UnknownCatalogEntryError("application", name, known)))
-    wanted = settings.applications or tuple(known)
-    present, absent = dict[str, Application](), dict[str, str]()
-    for name in wanted:
+    requested = settings.applications or tuple(known)
+    present, left_out = dict[str, Application](), dict[str, str]()
+    for name in requested:
         try:
             reason = missing_for_start(known[name], settings.data)
         except OSError as error:
             reason = f"{error.filename or settings.data} cannot be read: {error.strerror or error}"
         if reason:
-            absent[name] = reason
+            left_out[name] = reason
         else:
             present[name] = known[name]
     if not present:
-        reasons = "\n".join(f"  {name}: {reason}" for name, reason in absent.items())
+        reasons = "\n".join(f"  {name}: {reason}" for name, reason in left_out.items())
         raise CommandError(
             f"no application can be started with the data folder {settings.data}:\n{reasons}\nrun: taskloom"
             " install",
@@ -276,11 +276,11 @@ def choose_applications(settings: Settings) -> tuple[dict[str, Application], dic
     shared = [name for name, application in present.items() if application.launch.address]
     if shared and (settings.environments > 1 or settings.fan_out.runner != "threads"):
         raise CommandError(
-            f"{', '.join(shared)} runs already and has one state for everybody, so several environments would"
+            f"{', '.join(shared)} already runs and has one state for all users, so several environments would"
             " disturb each other; set environments=1 and fan_out.runner=threads, or leave it out with"
             " --applications."
         )
-    return present, absent
+    return present, left_out
 
 
 def catalogue(settings: Settings) -> dict[str, Application]:
@@ -295,7 +295,7 @@ def prepare_data_folder(folder: Path) -> None:
     """Create the data folder and check that it is writable.
 
     Raises:
-        CommandError: it is not.
+        CommandError: it is not writable.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -309,7 +309,7 @@ def prepare_data_folder(folder: Path) -> None:
 
 
 def create_environment(settings: Settings, name: str) -> Environment:
-    """A closed environment of the platform `name`."""
+    """A new, closed environment of the platform `name`."""
     return lookup.create_environment(
         name,
         {
@@ -321,10 +321,10 @@ def create_environment(settings: Settings, name: str) -> Environment:
 
 
 def environment_pool(settings: Settings, applications: Iterable[Application]) -> EnvironmentPool:
-    """Environments for one process; one, where one of the `applications` has one state for everybody."""
-    alone = any(application.launch.address for application in applications)
-    first = 1 if alone else settings.first_environments
-    machine = None if alone or settings.environments else SpareCapacity(first)
+    """The environments of one process; only one if an application has a single state for all users."""
+    has_single_state = any(application.launch.address for application in applications)
+    first = 1 if has_single_state else settings.first_environments
+    machine = None if has_single_state or settings.environments else SpareCapacity(first)
     return EnvironmentPool(partial(create_environment, settings), first, machine=machine)
 
 
@@ -334,7 +334,7 @@ def sandbox_settings(settings: Settings) -> SandboxSettings:
 
 
 def offline_rules(settings: Settings) -> OfflineRules:
-    """The rules that play roles without a model, over the catalogue of the run.
+    """The rules that play roles without a model, for the catalogue of the run.
 
     Raises:
         CatalogError: a catalogue folder is missing or holds mistakes.

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 def open_dataset(location: str | Path | None = None, *, version: str | None = None) -> Dataset:
-    """The dataset at `location`, read-only; that of the settings (`taskloom.yaml`, variables) by default.
+    """The dataset at `location`, read-only; by default that of the settings (`taskloom.yaml`, variables).
 
     Args:
         location: Folder or address of a warehouse.
-        version: Dataset version, by its name or a tag; the present state by default.
+        version: Dataset version, by name or tag; the current state by default.
 
     Raises:
         TaskloomError: there is no dataset, or no such version.
@@ -63,7 +63,7 @@ class Dataset:
         self._warehouse.close()
 
     def tasks(self, where: str = "") -> Iterator[Task]:
-        """Validated tasks by id; those for which the SQL condition `where` over the columns of `tasks` holds.
+        """Validated tasks by id; only those that meet the SQL condition `where` over the columns of `tasks`.
 
         Raises:
             TaskloomError: the condition does not run.
@@ -76,11 +76,11 @@ class Dataset:
         Raises:
             TaskloomError: there is no such task.
         """
-        found = next(self._warehouse.read(Task, "task_id = ?", [task_id]), None)
-        if found is None:
+        task = next(self._warehouse.read(Task, "task_id = ?", [task_id]), None)
+        if task is None:
             known = [str(row["task_id"]) for row in self.sql("SELECT task_id FROM tasks LIMIT 5").as_dicts()]
             raise UnknownCatalogEntryError("task", task_id, known)
-        return found
+        return task
 
     def recordings(self, task: Task | str, *, pictures: bool = False) -> Iterator[Trajectory]:
         """The verified performances of a task's subtasks; with `pictures`, screenshots hold their bytes."""
@@ -90,10 +90,10 @@ class Dataset:
         yield from ExportSource(self._warehouse, (task_id,)).trajectories(pictures)
 
     def sql(self, query: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> QueryResult:
-        """The answer to one SELECT: `.table` is an Arrow table, `.as_dicts()` are rows.
+        """The result of one SELECT: `.table` is an Arrow table, `.as_dicts()` are rows.
 
         Raises:
-            TaskloomError: it is no SELECT, or does not run.
+            TaskloomError: it is not a SELECT, or does not run.
         """
         return self._warehouse.query(query, parameters)
 
@@ -107,29 +107,28 @@ class Dataset:
         """Write the selected tasks, all by default, to `folder` in one of the formats of docs/formats.md.
 
         Raises:
-            TaskloomError: no such format, the folder exists, or the format can express nothing; nothing is
-                left behind.
+            TaskloomError: there is no such format, the folder exists, or the format can express none of the
+                tasks; nothing is left behind.
         """
         from taskloom.evaluators_api.checks.declaration import check_facts
         from taskloom.warehouse.exporting.exporting import export
 
-        checks = check_facts()
-        return export(self._warehouse, format_name, Path(folder), selection, options, checks=checks)
+        return export(self._warehouse, format_name, Path(folder), selection, options, checks=check_facts())
 
     def environment(
         self, *tasks: Task | str, settings: Settings | None = None, step_limit: int = 0, patience: int = 20
     ) -> TaskEnvironment:
-        """An environment for attempts at `tasks`, or their ids; at all of the dataset by default.
+        """An environment for attempts at `tasks` (tasks or ids); at all tasks of the dataset by default.
 
         Args:
-            tasks: What is attempted; `reset` chooses one.
+            tasks: Tasks to attempt; `reset` chooses one.
             settings: Where applications are and how they are run; `load_settings()` by default.
-            step_limit: Most steps of an attempt; 0 for what the settings allow the task's subtasks together.
+            step_limit: Maximum steps of an attempt; 0 for the sum of what the settings allow its subtasks.
             patience: Steps without a newly completed subtask after which an attempt ends.
 
         Raises:
-            TaskloomError: a task is unknown, its applications are not installed, or nothing confines what an
-                agent does.
+            TaskloomError: a task is unknown, its applications are not installed, or nothing confines the
+                agent.
         """
         from taskloom.flows.settings import load_settings
         from taskloom.interface.task_environment import TaskEnvironment

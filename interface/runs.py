@@ -1,4 +1,4 @@
-"""Runs from Python: builds and evaluations as the commands make them, and scores without an environment."""
+"""Runs from Python: builds and evaluations, as the commands make them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from taskloom.flows.preflight import check_keys, check_settings
 from taskloom.flows.running.interruptions import interruptible
 from taskloom.flows.running.prefect_server import prefect_server, prepare_prefect, quiet_libraries
 from taskloom.flows.settings import Settings, load_settings
-from taskloom.flows.stages.agents import check_agent, named
+from taskloom.flows.stages.agents import check_agent, register_factory
 from taskloom.omnieval.experiments import AgentEntry, ExperimentFile, Limits, TaskSet
 from taskloom.taskgraph.records.model_calls import ModelRole
 from taskloom.warehouse.sets.drawing import nothing_meets
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from taskloom.flows.experimenting.finishing import ExperimentReport
     from taskloom.flows.summary import RunSummary
 
-Done = TypeVar("Done")
+Result = TypeVar("Result")
 
 
 def build(settings: Settings | None = None) -> RunSummary:
-    """Build or extend the dataset of the settings, as `taskloom build` does; what is finished is kept.
+    """Build or extend the dataset of the settings, as `taskloom build` does; finished work is kept.
 
     Raises:
         TaskloomError: no application can be started, a key is missing, the budget is used up.
@@ -60,8 +60,8 @@ def evaluate(
 
     Args:
         agent: A function or class that makes an agent, or a name that `--agent` takes.
-        selection: Which tasks; all validated ones by default.
-        settings: Those of the run; `load_settings()` by default.
+        selection: Tasks to attempt; all validated ones by default.
+        settings: Settings of the run; `load_settings()` by default.
         patience: Steps without a newly completed subtask after which an attempt ends; 0 for the protocol's.
         repeats: Attempts at each task, each with its own seed.
 
@@ -69,7 +69,7 @@ def evaluate(
         TaskloomError: there is no such agent, or no task to attempt.
     """
     chosen = settings or load_settings()
-    name = agent if isinstance(agent, str) else named(agent)
+    name = agent if isinstance(agent, str) else register_factory(agent)
     check_agent(name)
     check_settings(chosen)
     check_keys(chosen, (ModelRole.ACTOR,) if name == "model" else ())
@@ -93,11 +93,11 @@ def evaluate(
     return _run(chosen, start)
 
 
-def _run(settings: Settings, start: Callable[[], Coroutine[object, object, Done]]) -> Done:
-    """Run a flow to its end, also where an event loop is running already, as in a notebook."""
+def _run(settings: Settings, start: Callable[[], Coroutine[object, object, Result]]) -> Result:
+    """Run a flow to its end, even where an event loop is already running, as in a notebook."""
     prepare_prefect(settings.data)
     _keep_server()
-    with interruptible("what is finished is kept."):
+    with interruptible("finished work is kept."):
         flow = start()
         quiet_libraries()
         try:

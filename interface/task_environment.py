@@ -1,7 +1,7 @@
 """A task in its environment, with the methods of Gymnasium's environments; plain calls, no `await`.
 
-An attempt is the one that `taskloom evaluate` makes: the same start, loop, functions and record. Here the
-decisions come from the caller, one `step` at a time.
+Attempts are those of `taskloom evaluate`, with the same start, loop, evaluation functions and record. Here
+the decisions come from the caller, one `step` at a time.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _TRUNCATED = ("stalled", "step_limit")
 class TaskEnvironment:
     """Attempts at tasks, one after the other; `Dataset.environment` makes it.
 
-    The reward of a step is the growth of the coverage rate, so that an attempt's rewards add up to it.
+    The reward of a step is the increase of the coverage rate, so that an attempt's rewards add up to it.
     Evaluation functions are deterministic: nothing but the choice of the task depends on a seed.
     """
 
@@ -81,8 +81,8 @@ class TaskEnvironment:
         self._resources = ExitStack()
         self._portal = self._resources.enter_context(start_blocking_portal())
         sandbox = self._resources.enter_context(EvaluationSandbox(sandbox_settings(settings)))
-        self._last: _Seeing | None = None
-        environments = EnvironmentPool(self._made, 1)
+        self._environment: _RememberingEnvironment | None = None
+        environments = EnvironmentPool(self._create_environment, 1)
         self._resources.callback(lambda: self._portal.call(environments.close))
         self._place = Workplace(
             run_id="python",
@@ -109,17 +109,17 @@ class TaskEnvironment:
         """The task of the last `reset`.
 
         Raises:
-            TaskloomError: there was none.
+            TaskloomError: there was no `reset`.
         """
         if self._task is None:
             raise CommandError("call reset() first: it chooses the task and starts its applications.")
         return self._task
 
     def reset(self, *, seed: int | None = None, task: str | None = None) -> tuple[Observation, Info]:
-        """Begin an attempt at the task with the id `task`, else at one drawn with `seed`.
+        """Begin an attempt at the task with the id `task`, or else at one drawn with `seed`.
 
         Raises:
-            TaskloomError: there is no such task, or its environment cannot be started as the task needs it.
+            TaskloomError: there is no such task, or its environment cannot be set up as the task needs it.
         """
         if self._closed:
             raise CommandError("this environment is closed; open another with dataset.environment().")
@@ -138,45 +138,45 @@ class TaskEnvironment:
 
     def observe(self) -> Observation:
         """The screen and its controls after the last action."""
-        if self._last is None or self._last.seen is None:
-            raise CommandError("call reset() first: there is nothing to see yet.")
-        return self._last.seen
+        if self._environment is None or self._environment.last_observation is None:
+            raise CommandError("call reset() first: there is no observation yet.")
+        return self._environment.last_observation
 
     def step(
         self, action: Action | Mapping[str, object] | Decision
     ) -> tuple[Observation, float, bool, bool, Info]:
-        """Carry out an action: observation, reward, whether the attempt terminated, was truncated, and info.
+        """Carry out an action; returns observation, reward, terminated, truncated and info.
 
         An action may be a mapping, such as `{"operation": "click_input", "control_label": "3"}`; a decision
         may also end the attempt. An action that cannot be carried out counts as a step, and
         `info["problem"]` says why.
 
         Raises:
-            TaskloomError: it is no action, or the attempt has ended.
+            TaskloomError: it is not an action, or the attempt has ended.
         """
         task = self.task
         if self._attempt is None or self._attempt.done():
             raise CommandError(f"the attempt at {task.task_id} has ended; call reset() to begin another.")
-        observation = self._portal.call(self._decide, _decision(action))
+        observation = self._portal.call(self._decide, _parse_decision(action))
         before = self._coverage
-        done = Attempt(task.graph, tuple(self._caller.completed))
-        self._coverage = measured(done)["coverage_rate"] or 0.0
+        attempt = Attempt(task.graph, tuple(self._caller.completed))
+        self._coverage = measured(attempt)["coverage_rate"] or 0.0
         truncated = observation is None and self.judge().outcome in _TRUNCATED
         terminated = observation is None and not truncated
         return observation or self.observe(), self._coverage - before, terminated, truncated, self._info()
 
     def judge(self) -> AgentRun:
-        """End the attempt and judge it, as the table `agent_runs` would keep it: success, coverage and more.
+        """End the attempt and judge it; the result is its row of `agent_runs`: success, coverage and more.
 
         Raises:
             TaskloomError: there was no `reset`.
         """
-        return self._finished().record
+        return self._finished_attempt().record
 
     @property
     def recording(self) -> Trajectory:
-        """The recording of the attempt, which ends it."""
-        return self._finished().trajectory
+        """The recording of the attempt; reading it ends the attempt."""
+        return self._finished_attempt().trajectory
 
     def close(self) -> None:
         """Stop every process and remove every file of the environment. May be called twice."""
@@ -185,7 +185,7 @@ class TaskEnvironment:
         self._closed = True
         self._resources.close()
 
-    def _finished(self) -> AgentAttempt:
+    def _finished_attempt(self) -> AgentAttempt:
         if self._attempt is None:
             raise CommandError("call reset() first: there is no attempt to judge.")
         self._portal.call(self._end, "finish")
@@ -193,7 +193,7 @@ class TaskEnvironment:
 
     def _info(self) -> Info:
         ended = self._attempt is not None and self._attempt.done()
-        steps = self._finished().trajectory.steps if ended else self._caller.history
+        steps = self._finished_attempt().trajectory.steps if ended else self._caller.history
         return {
             "task_id": self.task.task_id,
             "instruction": self.task.instruction,
@@ -201,38 +201,38 @@ class TaskEnvironment:
             "problem": steps[-1].problem if steps else "",
         }
 
-    def _made(self, platform: str) -> Environment:
-        self._last = _Seeing(create_environment(self._settings, platform))
-        return self._last
+    def _create_environment(self, platform: str) -> Environment:
+        self._environment = _RememberingEnvironment(create_environment(self._settings, platform))
+        return self._environment
 
     async def _begin(self, task: Task) -> Observation | None:
         self._caller = caller = _Caller()
-        longest = self._settings.trajectories.step_limit * len(task.graph.nodes)
+        default_limit = self._settings.trajectories.step_limit * len(task.graph.nodes)
         attempt = attempt_task(
             self._place,
             task,
             caller,
             self._verified,
-            step_limit=self._step_limit or longest,
+            step_limit=self._step_limit or default_limit,
             patience=self._patience,
             on_completed=caller.completed.append,
         )
         self._attempt = asyncio.create_task(attempt)
-        return await self._shown()
+        return await self._next_observation()
 
     async def _decide(self, decision: Decision) -> Observation | None:
         self._caller.decisions.put_nowait(decision)
-        return await self._shown()
+        return await self._next_observation()
 
-    async def _shown(self) -> Observation | None:
-        """What the attempt shows next; None once it has ended."""
+    async def _next_observation(self) -> Observation | None:
+        """The next observation of the attempt; None once it has ended."""
         assert self._attempt is not None
-        shown = asyncio.create_task(self._caller.observations.get())
-        await asyncio.wait({shown, self._attempt}, return_when=asyncio.FIRST_COMPLETED)
-        if shown.done():
-            return shown.result()
-        shown.cancel()
-        self._attempt.result()  # raises what went wrong
+        observation = asyncio.create_task(self._caller.observations.get())
+        await asyncio.wait({observation, self._attempt}, return_when=asyncio.FIRST_COMPLETED)
+        if observation.done():
+            return observation.result()
+        observation.cancel()
+        self._attempt.result()  # raises its error, if any
         return None
 
     async def _end(self, status: str) -> None:
@@ -260,31 +260,31 @@ class _Caller:
         return await self.decisions.get()
 
 
-class _Seeing:
-    """An environment that keeps the last observation."""
+class _RememberingEnvironment:
+    """An environment that remembers its last observation."""
 
     def __init__(self, environment: Environment) -> None:
         self.inner = environment
         self.platform, self.simulated = environment.platform, environment.simulated
-        self.seen: Observation | None = None
+        self.last_observation: Observation | None = None
 
-    async def _keep(self, observation: Awaitable[Observation]) -> Observation:
-        self.seen = await observation
-        return self.seen
+    async def _remember(self, observation: Awaitable[Observation]) -> Observation:
+        self.last_observation = await observation
+        return self.last_observation
 
     async def reset(
         self, applications: Sequence[Application], *, without: Collection[str] = ()
     ) -> Observation:
-        return await self._keep(self.inner.reset(applications, without=without))
+        return await self._remember(self.inner.reset(applications, without=without))
 
     async def observe(self) -> Observation:
-        return await self._keep(self.inner.observe())
+        return await self._remember(self.inner.observe())
 
     async def act(self, action: Action) -> Observation:
-        return await self._keep(self.inner.act(action))
+        return await self._remember(self.inner.act(action))
 
     async def bring_to_front(self, application: str) -> Observation:
-        return await self._keep(self.inner.bring_to_front(application))
+        return await self._remember(self.inner.bring_to_front(application))
 
     async def evidence(self) -> Evidence:
         return await self.inner.evidence()
@@ -297,17 +297,17 @@ class _Seeing:
 
 
 class _NoModels:
-    """Where no role is played: an attempt whose decisions come from a caller asks no model."""
+    """Refuses every question: an attempt whose decisions come from a caller asks no model."""
 
     async def ask(self, question: PromptInput[R], *, stage: str, item_id: str, attempt: int = 0) -> R:
         raise CommandError(f"{stage} would ask a model, but an environment of a task has none.")
 
 
-def _decision(action: Action | Mapping[str, object] | Decision) -> Decision:
+def _parse_decision(action: Action | Mapping[str, object] | Decision) -> Decision:
     if isinstance(action, Decision):
         return action
     try:
-        given = _ACTION.validate_python(dict(action) if isinstance(action, Mapping) else action)
+        parsed = _ACTION.validate_python(dict(action) if isinstance(action, Mapping) else action)
     except ValidationError as error:
-        raise CommandError(f"this is no action:\n{describe_problems(error)}") from None
-    return Decision(status="continue", action=given)
+        raise CommandError(f"this is not an action:\n{describe_problems(error)}") from None
+    return Decision(status="continue", action=parsed)

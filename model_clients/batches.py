@@ -1,5 +1,5 @@
-"""Batch mode: collects calls, submits them together, and hands each answer to its caller. A journal in the
-ledger remembers which call is in which batch.
+"""Batch mode: collects calls, submits them together, and returns each answer to its caller. A journal in the
+ledger records which call is in which batch.
 """
 
 import asyncio
@@ -21,18 +21,18 @@ class BatchJournal:
     """The batches of one model, in the ledger's tables."""
 
     def __init__(self, ledger: Ledger, place: str) -> None:
-        """Use the batches of `place`: the provider, server and model they were submitted to."""
+        """Use the batches of `place`: the provider, server and model to which they were submitted."""
         self._ledger, self._place = ledger, place
 
     def batch_of(self, key: str) -> str | None:
-        """The batch in which a call was submitted; None if there is none."""
-        known = (
+        """The batch that contains a call; None if there is none."""
+        query = (
             "SELECT batch_id FROM batch_requests JOIN batches USING (batch_id) WHERE key = ? AND place = ?"
         )
-        rows = self._ledger.select(known, (key, self._place))
+        rows = self._ledger.select(query, (key, self._place))
         return str(rows[0][0]) if rows else None
 
-    async def submitted(self, batch_id: str, keys: Sequence[str]) -> None:
+    async def record_batch(self, batch_id: str, keys: Sequence[str]) -> None:
         """Record a submitted batch; returns once the record is on disk."""
 
         def write(connection: sqlite3.Connection) -> None:
@@ -41,26 +41,26 @@ class BatchJournal:
             members = [(key, batch_id) for key in keys]
             connection.executemany("INSERT OR REPLACE INTO batch_requests VALUES (?, ?)", members)
 
-        await self._ledger.writer.done(write)
+        await self._ledger.writer.run(write)
 
     async def forget(self, batch_id: str, key: str) -> None:
         """Remove a call that the batch did not answer, so that it may go into another."""
         statement = "DELETE FROM batch_requests WHERE key = ? AND batch_id = ?"
-        await self._ledger.writer.done(lambda connection: connection.execute(statement, (key, batch_id)))
+        await self._ledger.writer.run(lambda connection: connection.execute(statement, (key, batch_id)))
 
 
 logger = logging.getLogger(__name__)
 
-_MOST_FAILED_LOOKS = 20
+_MAX_FAILED_POLLS = 20
 _LONGEST_WAIT_SECONDS = 300.0
 
 
 KeepLease = Callable[[], Awaitable[None]]
-"""Renews the right to make a call."""
+"""Renews the lease of a call."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Gathered:
+class _QueuedCall:
     key: str
     request: ModelRequest
     batch_id: asyncio.Future[str]
@@ -80,29 +80,29 @@ class Batcher:
     settings: BatchSettings
     journal: BatchJournal
     counters: CallCounters
-    _gathered: list[_Gathered] = field(default_factory=list)
+    _queue: list[_QueuedCall] = field(default_factory=list)
     _timer: asyncio.TimerHandle | None = None
     _submissions: set[asyncio.Task[None]] = field(default_factory=set)
     _batches: dict[str, asyncio.Task[dict[str, BatchAnswer]]] = field(default_factory=dict)
 
     async def reply(self, key: str, request: ModelRequest, keep_lease: KeepLease) -> ModelReply:
-        """The reply to a call, once its batch has ended; meanwhile, the right to make it is renewed."""
+        """The reply to a call, once its batch has ended; meanwhile the lease of the call is renewed."""
         self.counters.waiting += 1
         try:
-            for left in reversed(range(self.settings.rounds)):
+            for rounds_left in reversed(range(self.settings.rounds)):
                 try:
-                    batch_id = self.journal.batch_of(key) or await self._submitted(key, request)
+                    batch_id = self.journal.batch_of(key) or await self._join_batch(key, request)
                 except ModelClientError as error:
                     problem = error
                 else:
                     answer = (await self._answers(batch_id, keep_lease)).get(key)
                     if isinstance(answer, ModelReply):
                         return answer
-                    lost = f"batch {batch_id} ended without an answer to this call"
-                    problem = answer or ConnectionLostError(lost)
+                    message = f"batch {batch_id} ended without an answer to this call"
+                    problem = answer or ConnectionLostError(message)
                     if problem.transient:
                         await self.journal.forget(batch_id, key)
-                if not problem.transient or not left:
+                if not problem.transient or not rounds_left:
                     raise problem
             raise AssertionError("a call goes into at least one batch")
         finally:
@@ -117,35 +117,35 @@ class Batcher:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _submitted(self, key: str, request: ModelRequest) -> str:
-        """The id of the batch in which the call went in, with those that arrived beside it."""
+    async def _join_batch(self, key: str, request: ModelRequest) -> str:
+        """The id of the batch in which the call was submitted, together with others that arrived."""
         loop = asyncio.get_running_loop()
-        call = _Gathered(key, request, loop.create_future())
-        self._gathered.append(call)
+        call = _QueuedCall(key, request, loop.create_future())
+        self._queue.append(call)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if len(self._gathered) >= self.settings.largest:
-            self._hand_in()
+        if len(self._queue) >= self.settings.largest:
+            self._submit_queue()
         else:
-            self._timer = loop.call_later(self.settings.gather_seconds, self._hand_in)
+            self._timer = loop.call_later(self.settings.gather_seconds, self._submit_queue)
         return await call.batch_id
 
-    def _hand_in(self) -> None:
+    def _submit_queue(self) -> None:
         self._timer = None
-        calls = [call for call in self._gathered if not call.batch_id.cancelled()]
-        self._gathered.clear()
+        calls = [call for call in self._queue if not call.batch_id.cancelled()]
+        self._queue.clear()
         if calls:
             task = asyncio.ensure_future(self._submit(calls))
             self._submissions.add(task)
             task.add_done_callback(self._submissions.discard)
 
-    async def _submit(self, calls: Sequence[_Gathered]) -> None:
+    async def _submit(self, calls: Sequence[_QueuedCall]) -> None:
         failed: ModelClientError | None = None
         try:
             batch_id = await self.client.submit_batch([(call.key, call.request) for call in calls])
-            await self.journal.submitted(batch_id, [call.key for call in calls])
-            logger.info("handed in batch %s of %d calls", batch_id, len(calls))
+            await self.journal.record_batch(batch_id, [call.key for call in calls])
+            logger.info("submitted batch %s of %d calls", batch_id, len(calls))
         except ModelClientError as error:
             failed = error
         for call in calls:
@@ -172,14 +172,14 @@ class Batcher:
             del self._batches[batch_id]
 
     async def _collect(self, batch_id: str) -> dict[str, BatchAnswer]:
-        state = await self._ended(batch_id)
+        state = await self._wait_for_end(batch_id)
         answers = {key: answer async for key, answer in self.client.batch_answers(batch_id)}
         if not answers and state.message:
-            raise RequestRejectedError(f"batch {batch_id} was not taken: {state.message}")
+            raise RequestRejectedError(f"batch {batch_id} was not accepted: {state.message}")
         logger.info("batch %s ended: %d answers", batch_id, len(answers))
         return answers
 
-    async def _ended(self, batch_id: str) -> BatchState:
+    async def _wait_for_end(self, batch_id: str) -> BatchState:
         failed = 0
         while True:
             try:
@@ -189,6 +189,6 @@ class Batcher:
                     return state
             except ModelClientError as error:
                 failed += 1
-                if not error.transient or failed > _MOST_FAILED_LOOKS:
+                if not error.transient or failed > _MAX_FAILED_POLLS:
                     raise
             await asyncio.sleep(min(_LONGEST_WAIT_SECONDS, self.settings.poll_seconds * (1 + failed)))

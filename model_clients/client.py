@@ -17,27 +17,27 @@ Reply_co = TypeVar("Reply_co", bound=BaseModel, covariant=True)
 
 
 class Question(Protocol[Reply_co]):
-    """What a stage asks of the model that plays a role."""
+    """A question of a stage to the model that plays a role."""
 
     @property
     def role(self) -> ModelRole:
-        """Who is asked."""
+        """The role that is asked."""
 
     @property
     def reply_type(self) -> type[Reply_co]:
-        """The record that the reply must be."""
+        """The record type of the reply."""
 
     @property
     def computer(self) -> tuple[ComputerTurn, ...] | None:
-        """What was done with the provider's computer tool; None for a question that needs none."""
+        """The turns with the provider's computer tool so far; None for a question without the tool."""
 
     @property
     def past(self) -> tuple[Exchange, ...]:
-        """Earlier turns of the conversation, between the unchanging part and what is asked now."""
+        """Earlier turns of the conversation, between the unchanging part and the current question."""
 
     @property
     def functions(self) -> tuple[dict[str, JsonValue], ...]:
-        """Functions that a spoken reply may call: name, description, parameters."""
+        """Functions that a free-text reply may call: name, description, parameters."""
 
     def rendered(self) -> RenderedPrompt:
         """The question as text and pictures."""
@@ -62,16 +62,16 @@ class ModelClient(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """How far a provider is with a batch."""
+    """The progress of a batch."""
 
     ended: bool
-    """Whether nothing more will happen to it; what is finished by then can be collected."""
+    """Whether it has ended, so that its finished answers can be collected."""
     message: str = ""
-    """What the provider says about a batch that failed as a whole."""
+    """The provider's message about a batch that failed as a whole."""
 
 
 BatchAnswer = ModelReply | ModelClientError
-"""What became of one request of a batch."""
+"""The result of one request of a batch."""
 
 
 @runtime_checkable
@@ -79,10 +79,10 @@ class BatchClient(Protocol):
     """A client whose provider also accepts batches of requests, at a lower price."""
 
     async def submit_batch(self, requests: Sequence[tuple[str, ModelRequest]]) -> str:
-        """Hand in requests, each with its own id, and return the provider's id of the batch."""
+        """Submit requests, each with its own id, and return the provider's id of the batch."""
 
     async def batch_state(self, batch_id: str) -> BatchState:
-        """How far the batch is."""
+        """The progress of the batch."""
 
     def batch_answers(self, batch_id: str) -> AsyncIterator[tuple[str, BatchAnswer]]:
         """The answers of an ended batch with the ids of their requests; unanswered requests are left out."""

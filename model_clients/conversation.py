@@ -28,7 +28,7 @@ Reply = TypeVar("Reply", bound=BaseModel)
 _DECODER = json.JSONDecoder()
 _TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
 _MOST_OBJECTS = 50
-_LONGER = 2
+_LENGTH_FACTOR = 2
 _LONGEST_QUOTE = 300
 _MOST_PROBLEMS = 12
 
@@ -36,17 +36,17 @@ _MOST_PROBLEMS = 12
 def first_request(
     question: Question[BaseModel], *, stage: str, item_id: str, attempt: int = 0
 ) -> ModelRequest:
-    """The request that asks `question`: the unchanging part first, so that providers can cache it, then what
-    only grows, then what differs, the pictures last."""
+    """The request for `question`: the unchanging part first, so that providers can cache it, then the growing
+    part, then what differs, with the pictures last."""
     prompt, computer = question.rendered(), question.computer
-    free = computer is not None or question.reply_type is SpokenReply
+    is_free_text = computer is not None or question.reply_type is SpokenReply
     messages: list[Message] = []
     if prompt.system:
         messages.append(Message(role="system", content=(TextContent(text=prompt.system, cacheable=True),)))
     for turn in question.past:
-        told = [TextContent(text=turn.told)] if turn.told else []
+        texts = [TextContent(text=turn.told)] if turn.told else []
         pictures = (ImageContent(image=image) for image in turn.pictures)
-        messages.append(Message(role="user", content=(*told, *pictures)))
+        messages.append(Message(role="user", content=(*texts, *pictures)))
         messages.append(Message(role="assistant", content=(TextContent(text=turn.said),)))
     user: list[Content] = []
     if prompt.stable:
@@ -57,8 +57,8 @@ def first_request(
     return ModelRequest(
         role=question.role,
         messages=tuple(messages),
-        reply_schema_name="" if free else question.reply_type.__name__,
-        reply_schema=None if free else _schema(question.reply_type),
+        reply_schema_name="" if is_free_text else question.reply_type.__name__,
+        reply_schema=None if is_free_text else _schema(question.reply_type),
         computer=computer,
         functions=question.functions,
         attempt=attempt,
@@ -68,25 +68,25 @@ def first_request(
     )
 
 
-def second_try(
+def next_request(
     model: ModelSettings, request: ModelRequest, reply: ModelReply, problem: str
 ) -> tuple[ModelSettings, ModelRequest, CallPurpose]:
-    """The next request after an unusable reply: twice the room if it was truncated, else the reply and what
-    the parser said about it, the `problem`."""
-    room = model.parameters.max_output_tokens
-    if reply.finish_reason == "length" and room is not None:
-        parameters = model.parameters.model_copy(update={"max_output_tokens": room * _LONGER})
+    """The next request after an unusable reply: with twice the output limit if the reply was truncated, else
+    with the reply and the parser's `problem`."""
+    limit = model.parameters.max_output_tokens
+    if reply.finish_reason == "length" and limit is not None:
+        parameters = model.parameters.model_copy(update={"max_output_tokens": limit * _LENGTH_FACTOR})
         return model.model_copy(update={"parameters": parameters}), request, "longer"
     if reply.finish_reason == "length":
         problem = f"it was cut off at the longest length allowed, so it must be shorter; {problem}"
-    asked = (
+    instruction = (
         f"Your reply could not be used: {problem}\n\n"
         "Send the whole reply again, corrected: one JSON value that follows the schema of"
         f" {request.reply_schema_name}, with nothing before or after it."
     )
     turn = (
         Message(role="assistant", content=(TextContent(text=reply.text or "(empty)"),)),
-        Message(role="user", content=(TextContent(text=asked),)),
+        Message(role="user", content=(TextContent(text=instruction),)),
     )
     return model, request.model_copy(update={"messages": request.messages + turn}), "repair"
 
@@ -94,12 +94,12 @@ def second_try(
 def parse_reply(text: str, reply_type: type[Reply]) -> Reply:
     """The typed reply in `text`, which may surround it with prose or a code fence.
 
-    Lenient about where the JSON is and about a comma too many; reply types read near misses themselves. If
+    Accepts JSON anywhere in the text, and trailing commas; reply types read near misses themselves. If
     several objects follow the schema, they must be equal.
 
     Raises:
-        ReplyInvalidError: no JSON object follows the schema, or several do and differ; the message is for the
-            model to read.
+        ReplyInvalidError: no JSON object follows the schema, or several different ones do; the message is
+            written for the model.
     """
     if reply_type is SpokenReply:
         return reply_type.model_validate({"text": text})
@@ -110,21 +110,21 @@ def parse_reply(text: str, reply_type: type[Reply]) -> Reply:
     except (RecursionError, ValueError) as error:
         raise ReplyInvalidError(f"not readable as JSON: {error}") from None
     if failure.errors()[0]["type"] != "json_invalid":
-        raise ReplyInvalidError(_problems(failure, text)) from None
-    found: list[Reply] = []
+        raise ReplyInvalidError(_describe_problems(failure, text)) from None
+    replies: list[Reply] = []
     for candidate in (text, _TRAILING_COMMA.sub(r"\1", text)):
-        for part in () if found else _objects(candidate):
+        for part in () if replies else _objects(candidate):
             try:
                 reply = reply_type.model_validate_json(part)
             except ValidationError as error:
                 failure = error
             else:
-                found += [reply] if reply not in found else []
-    if len(found) > 1:
-        raise ReplyInvalidError(f"it holds {len(found)} different answers; send one JSON value")
-    if not found:
-        raise ReplyInvalidError(_problems(failure, text)) from None
-    return found[0]
+                replies += [reply] if reply not in replies else []
+    if len(replies) > 1:
+        raise ReplyInvalidError(f"it holds {len(replies)} different answers; send one JSON value")
+    if not replies:
+        raise ReplyInvalidError(_describe_problems(failure, text)) from None
+    return replies[0]
 
 
 def _objects(text: str) -> Iterator[str]:
@@ -142,22 +142,22 @@ def _objects(text: str) -> Iterator[str]:
         place = text.find("{", end)
 
 
-def _problems(error: ValidationError, text: str) -> str:
-    found = error.errors(include_url=False, include_context=False)
+def _describe_problems(error: ValidationError, text: str) -> str:
+    problems = error.errors(include_url=False, include_context=False)
     lines = []
-    for problem in found[:_MOST_PROBLEMS]:
+    for problem in problems[:_MOST_PROBLEMS]:
         place = ".".join(str(part) for part in problem["loc"]) or "the reply"
         if problem["type"] == "json_invalid":
             quote = text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "…"
             lines.append(f"not valid JSON ({problem['msg']}); it begins: {quote!r}")
         else:
-            lines.append(f"{place}: {problem['msg']}; got {_short(problem['input'])}")
-    if len(found) > _MOST_PROBLEMS:
-        lines.append(f"and {len(found) - _MOST_PROBLEMS} more")
+            lines.append(f"{place}: {problem['msg']}; got {_shorten(problem['input'])}")
+    if len(problems) > _MOST_PROBLEMS:
+        lines.append(f"and {len(problems) - _MOST_PROBLEMS} more")
     return "; ".join(lines)
 
 
-def _short(value: object) -> str:
+def _shorten(value: object) -> str:
     try:
         text = json.dumps(value, default=str)
     except (TypeError, ValueError):

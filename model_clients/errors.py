@@ -34,7 +34,7 @@ class ModelClientError(TaskloomError):
     another_model_may_answer = True
     """Whether a fallback model is worth asking."""
     rate_report: RateReport | None = None
-    """What the response's headers said about limits, when there was a response."""
+    """Limits in the response's headers, if there was a response."""
     request_id: str = ""
     """The provider's id of the request, for support."""
 
@@ -62,7 +62,7 @@ class ReplyUnavailableError(CallFailedError):
 
 
 class RunStoppedError(ModelClientError):
-    """No call can succeed as things are."""
+    """No call can succeed now."""
 
     another_model_may_answer = False
 

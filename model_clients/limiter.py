@@ -49,7 +49,7 @@ class Circuit:
         return max(0.0, self._open_until - now)
 
     def given_up(self, now: float) -> bool:
-        """Whether the provider has been failing for longer than is worth waiting for."""
+        """Whether the provider has been failing for longer than the longest outage to wait for."""
         since = self.failing_since
         return bool(self.reason) and since is not None and now - since >= self.settings.longest_outage_seconds
 
@@ -65,7 +65,7 @@ class Circuit:
             self._notify()
 
     def withdrawn(self) -> None:
-        """A call ended without saying anything about the provider's state."""
+        """A call ended without showing the provider's state."""
         if self._probing:
             self._probing = False
             self._notify()
@@ -185,8 +185,7 @@ class RateBucket:
 _OBSERVED_SECONDS = 10.0
 
 Priority = tuple[int, int]
-"""Smaller goes first: the number of stages left for the item, then 0 for an item already begun or 1 for a new
-one."""
+"""Smaller goes first: the number of stages left for the item, then 0 for a started item, 1 for a new one."""
 
 
 @dataclass(slots=True, order=True)
@@ -248,19 +247,19 @@ class CallLimiter:
         self._admitted_at: deque[float] = deque(maxlen=10_000)
         self._timer: asyncio.TimerHandle | None = None
         self._stopped = False
-        circuit.changed.append(self._pump)
+        circuit.changed.append(self._admit_waiting)
 
     def stop(self) -> None:
         """Admit no more calls; calls in flight continue."""
         self._stopped = True
-        self._pump()
+        self._admit_waiting()
 
     async def admit(self, tokens: float, priority: Priority) -> Admission:
         """Wait until a request of about `tokens` tokens may be sent; a `RunStoppedError` if none will be, as
         the run is ending or the provider has answered nothing for a long time."""
         waiter = _Waiter(priority, next(self._numbers), tokens, asyncio.get_running_loop().create_future())
         heapq.heappush(self._waiters, waiter)
-        self._pump()
+        self._admit_waiting()
         try:
             await waiter.admitted
         except asyncio.CancelledError:
@@ -269,7 +268,7 @@ class CallLimiter:
             raise
         return Admission(self, tokens)
 
-    def _pump(self) -> None:
+    def _admit_waiting(self) -> None:
         """Admit calls from the head of the queue while they fit; otherwise set a timer for when the head will
         fit."""
         if self._timer is not None:
@@ -306,7 +305,7 @@ class CallLimiter:
                 pause, self.requests.wait_seconds(1, now), self._tokens.wait_seconds(waiter.tokens, now)
             )
             if wait > 0:
-                self._timer = asyncio.get_running_loop().call_later(wait, self._pump)
+                self._timer = asyncio.get_running_loop().call_later(wait, self._admit_waiting)
                 return
             heapq.heappop(self._waiters)
             self.requests.take(1, now)
@@ -323,7 +322,7 @@ class CallLimiter:
         self._tokens.correct(unused_tokens)
         self._learn(report, now)
         self._circuit.succeeded()
-        self._pump()
+        self._admit_waiting()
 
     def _failed(self, tokens: float, error: ModelClientError) -> None:
         now = asyncio.get_running_loop().time()
@@ -341,12 +340,12 @@ class CallLimiter:
             self._circuit.failed(str(error), now)
         else:
             self._circuit.succeeded()
-        self._pump()
+        self._admit_waiting()
 
     def _withdrawn(self) -> None:
         self.in_flight -= 1
         self._circuit.withdrawn()
-        self._pump()
+        self._admit_waiting()
 
     def _learn(self, report: RateReport | None, now: float) -> None:
         if report is not None:

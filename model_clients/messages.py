@@ -41,10 +41,10 @@ class Message(Record):
 
 
 class ModelRequest(Record):
-    """All that determines a reply, and what is needed to account for it."""
+    """What determines a reply, and what is needed to account for it."""
 
     role: ModelRole
-    """Who is called."""
+    """The role of the model."""
     messages: tuple[Message, ...]
     """The conversation."""
     reply_schema_name: str = ""
@@ -52,10 +52,10 @@ class ModelRequest(Record):
     reply_schema: dict[str, JsonValue] | None = None
     """JSON schema of the typed reply."""
     computer: tuple[ComputerTurn, ...] | None = None
-    """Asks the model to operate a computer through its provider's tool: what it did so far, after the
-    messages. None: an ordinary question."""
+    """Asks the model to operate a computer through its provider's tool: its turns so far, which follow the
+    messages. None for an ordinary question."""
     functions: tuple[dict[str, JsonValue], ...] = ()
-    """Functions that the model may call in a reply in its own words: name, description, parameters."""
+    """Functions that the model may call in a free-text reply: name, description, parameters."""
     attempt: int = 0
     """Which of several equal requests this is; a new attempt may be answered differently."""
     template_hash: str = ""
@@ -67,7 +67,7 @@ class ModelRequest(Record):
 
 
 class ModelReply(CallFigures):
-    """What a model answered."""
+    """The reply of a model."""
 
     text: str
     """The text, or the JSON text of a structured reply."""
@@ -76,10 +76,10 @@ class ModelReply(CallFigures):
     from_ledger: bool = False
     """Whether it was read from the ledger instead of paid for again."""
     rate_report: RateReport | None = Field(default=None, exclude=True, repr=False)
-    """What the response's headers said about limits; not kept."""
+    """Limits in the response's headers; not stored."""
 
 
-def sent_size(request: ModelRequest) -> tuple[int, int]:
+def first_picture_size(request: ModelRequest) -> tuple[int, int]:
     """Width and height of the first picture in a request, read from its PNG header; zero without one."""
     for message in request.messages:
         for content in message.content:

@@ -22,35 +22,35 @@ logger = logging.getLogger(__name__)
 _LEASE_SECONDS = 900.0
 _LEASE_FRESH_SECONDS = 60.0
 _KEEPING_SECONDS = 1.0
-_FIRST_LOOK_SECONDS = 0.05
-_LONGEST_LOOK_SECONDS = 1.0
+_FIRST_POLL_SECONDS = 0.05
+_LONGEST_POLL_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request to one model, with what the queue and the ledger need to know of it."""
+    """One request to one model, with what the queue and the ledger need."""
 
     settings: ModelSettings
     request: ModelRequest
     priority: Priority
     purpose: CallPurpose = "first"
     fallback: int = 0
-    """Number of the fallback model it goes to; zero for the first model."""
+    """Number of the fallback model; zero for the first model."""
 
     @property
-    def who(self) -> str:
-        """Who is asked, for messages."""
+    def model_name(self) -> str:
+        """Provider and model, for messages."""
         return f"{self.settings.provider}/{self.settings.model}"
 
     @property
-    def described(self) -> str:
-        """Who is asked for what, for messages."""
-        return f"{self.who} as {self.request.role} for {self.request.stage} {self.request.item_id}"
+    def description(self) -> str:
+        """Model, role, stage and item, for messages."""
+        return f"{self.model_name} as {self.request.role} for {self.request.stage} {self.request.item_id}"
 
 
 @dataclass(slots=True)
 class _Lease:
-    """The right of this process to make a call."""
+    """The exclusive right of this process to make a call."""
 
     ledger: Ledger
     key: str
@@ -82,18 +82,18 @@ class PaidCalls:
         Cancelling the caller does not stop the call, so a reply that is paid for is kept.
 
         Raises:
-            ModelClientError: the call was given up, could exceed the budget, or is not in a ledger that alone
-                may answer.
+            ModelClientError: the call was given up, could exceed the budget, or is missing from a ledger that
+                alone may answer.
         """
         key = request_key(call.settings, call.request)
         running = self._running.get(key)
         if running is None:
-            found = self.account.ledger.find(key)
-            if found is not None:
+            stored = self.account.ledger.find(key)
+            if stored is not None:
                 self.account.counters.total.from_ledger += 1
-                return _done(found)
+                return _resolved(stored)
             if self.account.replay:
-                raise self.account.missing(key, call.request, f"{call.who}, {call.purpose}")
+                raise self.account.missing_reply(key, call.request, f"{call.model_name}, {call.purpose}")
             running = asyncio.create_task(self._pay(key, call), name=f"model call {key[:12]}")
             self._running[key] = running
             running.add_done_callback(lambda task: self._forget(key, task))
@@ -102,15 +102,15 @@ class PaidCalls:
         return asyncio.shield(running)
 
     async def finish(self, seconds: float) -> None:
-        """Send nothing more, wait that long for calls in flight, which are paid for, then cancel the rest."""
+        """Send nothing more, wait this long for calls in flight, which are paid for, then cancel the rest."""
         self.senders.stop()
         end = asyncio.get_running_loop().time() + seconds
         while (
             self._running
             and self.account.counters.in_flight
-            and (left := end - asyncio.get_running_loop().time()) > 0
+            and (rest := end - asyncio.get_running_loop().time()) > 0
         ):
-            await asyncio.wait(set(self._running.values()), timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(set(self._running.values()), timeout=rest, return_when=asyncio.FIRST_COMPLETED)
         if self._running:
             _, pending = await asyncio.wait(
                 set(self._running.values()), timeout=min(seconds, _KEEPING_SECONDS)
@@ -122,10 +122,10 @@ class PaidCalls:
     async def _pay(self, key: str, call: Call) -> ModelReply:
         """Make the call: the only frame between `ask` and the sender or batcher."""
         lease = _Lease(self.account.ledger, key, _LEASE_SECONDS + call.settings.total_seconds)
-        found = await self._taken(lease)
-        if found is not None:
+        stored = await self._take_lease(lease)
+        if stored is not None:
             self.account.counters.total.from_ledger += 1
-            return found
+            return stored
         record = partial(
             call_record,
             key=key,
@@ -162,8 +162,8 @@ class PaidCalls:
 
     @asynccontextmanager
     async def _reserved(self, call: Call) -> AsyncIterator[list[Amount]]:
-        """Reserve the highest price of the call; the body appends what it really cost to the list."""
-        highest = self._highest(call)
+        """Reserve the highest price of the call; the body appends its actual cost to the list."""
+        highest = self._highest_amount(call)
         budget, spent = self.account.budget, list[Amount]()
         self.account.counters.waiting += 1
         try:
@@ -175,31 +175,30 @@ class PaidCalls:
         finally:
             await budget.settle(highest, sum(spent, Amount()))
 
-    async def _taken(self, lease: _Lease) -> ModelReply | None:
-        """None if this process is to make the call, else the reply that another process got in the
-        meantime."""
-        look = _FIRST_LOOK_SECONDS
+    async def _take_lease(self, lease: _Lease) -> ModelReply | None:
+        """Take the lease of a call; the reply if another process got it in the meantime, else None."""
+        pause = _FIRST_POLL_SECONDS
         while not await lease.take():
             self.account.counters.waiting += 1
             try:
-                await asyncio.sleep(look)
+                await asyncio.sleep(pause)
             finally:
                 self.account.counters.waiting -= 1
-            look = min(_LONGEST_LOOK_SECONDS, look * 2)
-            if found := lease.ledger.find(lease.key):
-                return found
-        if found := lease.ledger.find(lease.key):
+            pause = min(_LONGEST_POLL_SECONDS, pause * 2)
+            if reply := lease.ledger.find(lease.key):
+                return reply
+        if reply := lease.ledger.find(lease.key):
             await lease.ledger.release(lease.key)
-        return found
+        return reply
 
-    def _highest(self, call: Call) -> Amount:
+    def _highest_amount(self, call: Call) -> Amount:
         prices = prices_of(call.settings)
         if prices is None:
-            self.account.budget.check_prices([call.who])
-            if call.who not in self._without_price:
-                self._without_price.add(call.who)
-                told = "no price is known for %s: its calls are recorded with cost_known = false"
-                logger.warning(told, call.who)
+            self.account.budget.check_prices([call.model_name])
+            if call.model_name not in self._without_price:
+                self._without_price.add(call.model_name)
+                message = "no price is known for %s: its calls are recorded with cost_known = false"
+                logger.warning(message, call.model_name)
         estimate = self.senders.estimates.of(call.settings, call.request)
         return highest_amount(prices, estimate.highest_input_tokens, estimate.highest_output_tokens)
 
@@ -209,5 +208,5 @@ class PaidCalls:
             task.exception()
 
 
-async def _done(reply: ModelReply) -> ModelReply:
+async def _resolved(reply: ModelReply) -> ModelReply:
     return reply

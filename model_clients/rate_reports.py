@@ -1,4 +1,4 @@
-"""What a provider says about its limits in the headers of a response."""
+"""Rate limits that a provider reports in the headers of a response."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ _UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """One limit of a provider: how much per minute, and how much is left, as far as they are reported."""
+    """One limit of a provider: the amount per minute and what remains, as far as reported."""
 
     per_minute: float | None = None
     remaining: float | None = None
@@ -36,7 +36,7 @@ def read_rate_report(headers: Mapping[str, str], now: datetime | None = None) ->
     """
     lowered = {name.lower(): value for name, value in headers.items()}
     milliseconds = _number(lowered.get("retry-after-ms"))
-    asked = _seconds(lowered.get("retry-after"), now or datetime.now(UTC))
+    retry_after = _seconds(lowered.get("retry-after"), now or datetime.now(UTC))
     return RateReport(
         requests=_tightest(lowered, "x-ratelimit-{}-requests")
         or _tightest(lowered, "anthropic-ratelimit-requests-{}")
@@ -49,15 +49,15 @@ def read_rate_report(headers: Mapping[str, str], now: datetime | None = None) ->
             "anthropic-ratelimit-output-tokens-{}",
         )
         or Allowance(),
-        retry_after_seconds=asked if milliseconds is None else milliseconds / 1000,
+        retry_after_seconds=retry_after if milliseconds is None else milliseconds / 1000,
     )
 
 
 def _tightest(headers: Mapping[str, str], *names: str) -> Allowance | None:
-    """The allowance of which least remains, among those that headers of these names tell."""
-    told = [tuple(headers.get(name.format(field)) for field in ("limit", "remaining")) for name in names]
-    found = [Allowance(*map(_number, texts)) for texts in told if texts != (None, None)]
-    return min(found, key=lambda item: (item.remaining is None, item.remaining), default=None)
+    """The allowance with the least remaining, among those in headers of these names."""
+    reported = [tuple(headers.get(name.format(field)) for field in ("limit", "remaining")) for name in names]
+    allowances = [Allowance(*map(_number, texts)) for texts in reported if texts != (None, None)]
+    return min(allowances, key=lambda item: (item.remaining is None, item.remaining), default=None)
 
 
 def _number(text: str | None) -> float | None:

@@ -5,7 +5,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from taskloom.model_clients.client import Question
-from taskloom.model_clients.conversation import first_request, parse_reply, second_try
+from taskloom.model_clients.conversation import first_request, next_request, parse_reply
 from taskloom.model_clients.errors import (
     BudgetExhaustedError,
     ModelClientError,
@@ -58,7 +58,7 @@ class RoleModels:
         self.account = account
         self._senders = Senders(settings, ledger, self.counters)
         self._calls = PaidCalls(settings, self.account, self._senders)
-        self._begun: set[str] = set()
+        self._started_items: set[str] = set()
 
     async def __aenter__(self) -> "RoleModels":
         return self
@@ -71,7 +71,7 @@ class RoleModels:
         await self.close(longest if isinstance(error, BudgetExhaustedError) else _GRACE_SECONDS)
 
     async def close(self, grace_seconds: float = _GRACE_SECONDS) -> None:
-        """Wait up to that long for calls in flight, then release all connections. May be called twice."""
+        """Wait up to this long for calls in flight, then release all connections. May be called twice."""
         await self._calls.finish(grace_seconds)
         await self._senders.close()
 
@@ -95,26 +95,26 @@ class RoleModels:
             RunStoppedError: no call can succeed now: no key, no budget, no such reply to replay, a provider
                 that is down.
         """
-        asked = first_request(question, stage=stage, item_id=item_id, attempt=attempt)
+        first = first_request(question, stage=stage, item_id=item_id, attempt=attempt)
         player = self.settings.role(question.role)
         for number, model in enumerate((player.model, *player.fallbacks)):
-            request: ModelRequest = asked
+            request: ModelRequest = first
             purpose: CallPurpose = "first"
             try:
                 while True:
                     call = Call(model, request, self._priority(request), purpose, number)
                     reply = await self._calls.reply(call)
                     if reply.finish_reason in ("refusal", "content_filter"):
-                        who = "the model" if reply.finish_reason == "refusal" else "a content filter"
+                        refuser = "the model" if reply.finish_reason == "refusal" else "a content filter"
                         reason = reply.text[:300] or "no reason given"
-                        raise ReplyRefusedError(f"{who} of {call.described} refused: {reason}")
+                        raise ReplyRefusedError(f"{refuser} of {call.description} refused: {reason}")
                     try:
                         return parse_reply(reply.text, question.reply_type)
                     except ReplyInvalidError as error:
                         if purpose != "first":
-                            wanted = f"no usable {request.reply_schema_name} after a repair round"
-                            raise ReplyInvalidError(f"{call.described}: {wanted}: {error}") from None
-                        model, request, purpose = second_try(model, request, reply, str(error))
+                            problem = f"no usable {request.reply_schema_name} after a repair round"
+                            raise ReplyInvalidError(f"{call.description}: {problem}: {error}") from None
+                        model, request, purpose = next_request(model, request, reply, str(error))
             except ModelClientError as error:
                 if number == len(player.fallbacks):
                     if isinstance(error, TryFailedError):
@@ -126,7 +126,7 @@ class RoleModels:
         raise AssertionError("a role has at least one model")
 
     def _priority(self, request: ModelRequest) -> Priority:
-        """Late roles before early ones, items already begun before new ones."""
-        begun = request.item_id in self._begun
-        self._begun.add(request.item_id)
-        return len(_ORDER) - _ORDER[request.role], 0 if begun else 1
+        """Late roles before early ones, started items before new ones."""
+        started = request.item_id in self._started_items
+        self._started_items.add(request.item_id)
+        return len(_ORDER) - _ORDER[request.role], 0 if started else 1

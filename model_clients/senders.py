@@ -25,10 +25,10 @@ from taskloom.model_clients.settings import CallSettings, ModelSettings, RetrySe
 _CHARACTERS_PER_TOKEN = 3.5
 _TOKENS_PER_IMAGE = 1600
 _TOKENS_PER_MESSAGE = 8
-_UNSEEN_OUTPUT_TOKENS = 800
+_INITIAL_OUTPUT_TOKENS = 800
 _UNLIMITED_OUTPUT_TOKENS = 8192
-_LEARNING = 0.2
-_CAUTION = 1.25
+_LEARNING_RATE = 0.2
+_SAFETY_FACTOR = 1.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,9 @@ class TokenEstimate:
 
 
 @dataclass(slots=True)
-class _Learned:
+class _Usage:
     input_ratio: float = 1.0
-    output_tokens: float = float(_UNSEEN_OUTPUT_TOKENS)
+    output_tokens: float = float(_INITIAL_OUTPUT_TOKENS)
     largest_output: int = 0
 
 
@@ -60,7 +60,7 @@ class TokenEstimates:
     """Estimates by model and role, corrected by actual usage."""
 
     def __init__(self) -> None:
-        self._by_place: defaultdict[tuple[str, str, str], _Learned] = defaultdict(_Learned)
+        self._by_place: defaultdict[tuple[str, str, str], _Usage] = defaultdict(_Usage)
 
     def of(self, settings: ModelSettings, request: ModelRequest) -> TokenEstimate:
         """The estimate for `request`."""
@@ -71,7 +71,7 @@ class TokenEstimates:
         return TokenEstimate(
             input_tokens=expected_input,
             output_tokens=min(int(learned.output_tokens), highest),
-            highest_input_tokens=int(expected_input * _CAUTION) + 1,
+            highest_input_tokens=int(expected_input * _SAFETY_FACTOR) + 1,
             highest_output_tokens=highest,
         )
 
@@ -81,8 +81,8 @@ class TokenEstimates:
             return
         learned = self._by_place[settings.provider, settings.model, request.role]
         ratio = reply.input_tokens / _plain_input_tokens(request)
-        learned.input_ratio += _LEARNING * (ratio - learned.input_ratio)
-        learned.output_tokens += _LEARNING * (reply.output_tokens - learned.output_tokens)
+        learned.input_ratio += _LEARNING_RATE * (ratio - learned.input_ratio)
+        learned.output_tokens += _LEARNING_RATE * (reply.output_tokens - learned.output_tokens)
         learned.largest_output = max(learned.largest_output, reply.output_tokens)
 
 
@@ -102,7 +102,7 @@ def _plain_input_tokens(request: ModelRequest) -> int:
     return max(1, int(tokens))
 
 
-_LONGEST_ASKED_WAIT_SECONDS = 600.0
+_LONGEST_RETRY_AFTER_SECONDS = 600.0
 
 
 @dataclass(slots=True)
@@ -114,8 +114,8 @@ class Sender:
     limiter: CallLimiter
     estimates: TokenEstimates
     counters: CallCounters
-    refused_key: ModelClientError | None = None
-    """Why no request can succeed; once set, none is sent."""
+    key_error: ModelClientError | None = None
+    """Why the key was refused; once set, no request is sent."""
     _client: ModelClient | None = field(default=None)
 
     def client(self) -> ModelClient:
@@ -127,10 +127,10 @@ class Sender:
     async def send(
         self, request: ModelRequest, priority: Priority, before_try: Callable[[], Awaitable[None]]
     ) -> ModelReply:
-        """The reply, including the number of failed tries before it; else the last error, if it is not
-        transient or no tries are left."""
-        if self.refused_key is not None:
-            raise self.refused_key
+        """The reply, with the number of failed tries before it; raises the last error if it is not transient
+        or no tries are left."""
+        if self.key_error is not None:
+            raise self.key_error
         failed_tries = 0
         retrying = tenacity.AsyncRetrying(
             stop=tenacity.stop_after_attempt(self.retries.attempts),
@@ -145,7 +145,7 @@ class Sender:
                     self.counters.total.retries += 1
                 await before_try()
                 client = self.client()
-                async with self._admitted(request, priority) as answers:
+                async with self._admission(request, priority) as answers:
                     reply = await client.complete(request)
                     answers.append(reply)
         return reply.model_copy(update={"retries": failed_tries})
@@ -157,9 +157,8 @@ class Sender:
             self._client = None
 
     @asynccontextmanager
-    async def _admitted(self, request: ModelRequest, priority: Priority) -> AsyncIterator[list[ModelReply]]:
-        """Wait for admission, bound the time of one try, and report how it ended; the body appends the
-        reply."""
+    async def _admission(self, request: ModelRequest, priority: Priority) -> AsyncIterator[list[ModelReply]]:
+        """Wait for admission, limit the time of one try, and report its end; the body appends the reply."""
         answers: list[ModelReply] = []
         self.counters.waiting += 1
         try:
@@ -171,13 +170,13 @@ class Sender:
             async with asyncio.timeout(self.settings.total_seconds):
                 yield answers
         except TimeoutError:
-            who, seconds = f"{self.settings.provider} {self.settings.model}", self.settings.total_seconds
-            error = ConnectionLostError(f"{who}: no complete answer within {seconds:g} s")
+            model, seconds = f"{self.settings.provider} {self.settings.model}", self.settings.total_seconds
+            error = ConnectionLostError(f"{model}: no complete answer within {seconds:g} s")
             admission.failed(error)
             raise error from None
         except ModelClientError as error:
             if isinstance(error, KeyRejectedError | KeyMissingError):
-                self.refused_key = error
+                self.key_error = error
             admission.failed(error)
             raise
         except BaseException:
@@ -191,13 +190,15 @@ class Sender:
 
     def _wait(self, state: tenacity.RetryCallState) -> float:
         """A random wait whose bound doubles with each try, never shorter than the provider asked for."""
-        drawn = tenacity.wait_random_exponential(
+        random_wait = tenacity.wait_random_exponential(
             multiplier=self.retries.first_wait_seconds, max=self.retries.longest_wait_seconds
         )(state)
         error = state.outcome.exception() if state.outcome is not None else None
         report = error.rate_report if isinstance(error, ModelClientError) else None
-        asked = report.retry_after_seconds if report is not None else None
-        return drawn if asked is None else min(asked, _LONGEST_ASKED_WAIT_SECONDS) + drawn / 4
+        retry_after = report.retry_after_seconds if report is not None else None
+        if retry_after is None:
+            return random_wait
+        return min(retry_after, _LONGEST_RETRY_AFTER_SECONDS) + random_wait / 4
 
 
 class Senders:

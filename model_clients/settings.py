@@ -75,7 +75,7 @@ class ModelSettings(Record):
     @field_validator("base_url")
     @classmethod
     def _without_password(cls, address: str) -> str:
-        """Addresses are kept in the ledger and shown, so they may hold no password."""
+        """Addresses are stored in the ledger and displayed, so they may contain no password."""
         parts = urlsplit(address)
         if address and parts.scheme not in ("http", "https"):
             raise ValueError("must begin with http:// or https://")
@@ -85,7 +85,7 @@ class ModelSettings(Record):
 
 
 class RoleSettings(Record):
-    """Who plays a role."""
+    """The model of a role and its fallbacks."""
 
     model: ModelSettings
     """The model asked."""
@@ -160,7 +160,7 @@ class CallSettings(Record):
     budget: str = ""
     """What one run may spend, such as `25usd` or `2Mtok`; no limit if empty."""
     replay: bool = False
-    """Whether to answer from the ledger alone."""
+    """Whether to answer only from the ledger."""
     batch: BatchSettings | None = None
     """Batch mode, if set."""
 
@@ -169,7 +169,7 @@ class CallSettings(Record):
         return role in (self.batch or BatchSettings()).roles
 
     def role(self, role: ModelRole) -> RoleSettings:
-        """Who plays `role`."""
+        """The model of `role` and its fallbacks."""
         return self.roles.get(role) or RoleSettings(model=self.default)
 
     def limit(self, model: ModelSettings) -> LimitSettings:

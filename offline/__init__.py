@@ -1,8 +1,8 @@
 """The offline provider: plays the model roles by rules, without a key or a network.
 
-models       the stages' port: plays some roles, and leaves the others to models
+models       the port of the stages: plays some roles and leaves the others to models
 actor, evaluation_writer, intent_extractor, summarizer, dependency_judge    one rule per role;
              the explorer has nothing to propose
-conditions/  what the evaluation writer asserts
+conditions/  the conditions that the evaluation writer asserts
 phrasebook   the catalogue's phrases for the subtasks of a task
 """

@@ -1,6 +1,7 @@
-"""Actor by rule: follows a worked example of the subtask it recognises, on the controls it is shown.
+"""Actor by rule: follows a worked example of the subtask that it recognises, on the controls that it is
+shown.
 
-It says what it sees and why it acts, and finds a step again by that.
+It says what it sees and why it acts, and recognises its former steps by these thoughts.
 """
 
 import re
@@ -15,37 +16,37 @@ from taskloom.taskgraph.records.grounding import find_control
 from taskloom.taskgraph.records.interaction import Control, escape_keys
 from taskloom.taskgraph.records.subtask import fill, fill_query, placeholders, with_path_parts
 
-_PATIENCE = 3
+_MOST_FAILURES = 3
 """Times a control may be missing, or an action refused, before the actor gives up."""
 WAITING = "Waiting for"
-"""How the thought of a step begins that waits for a control."""
+"""Start of the thought of a step that waits for a control."""
 
 
 def act(view: ActorInput, application: Application | None) -> ActorReply:
-    """The next action; where it stands is read from its own thoughts in the history."""
-    found = _recognise(view.instruction, application)
-    if found is None:
+    """The next action; its own thoughts in the history show which steps are done."""
+    recognised = _recognise(view.instruction, application)
+    if recognised is None:
         return _give_up("no worked example fits this instruction")
-    example, parameters = found[0], with_path_parts(found[1])
+    example, parameters = recognised[0], with_path_parts(recognised[1])
     steps = (view.another_way and example.second_example) or example.worked_example
     position, failures = position_in(view.history, steps, parameters)
     for index, step in enumerate(steps[position:], position):
         if step.control is None:
             return _do(steps, index, parameters, None, view)
         control = find_control(fill_query(step.control, parameters), view.controls)
-        if control is not None and not (control.disabled and failures < _PATIENCE):
-            if failures >= _PATIENCE:
+        if control is not None and not (control.disabled and failures < _MOST_FAILURES):
+            if failures >= _MOST_FAILURES:
                 return _give_up(f"step {index + 1} cannot be carried out on {control.text!r}")
             return _do(steps, index, parameters, control, view)
         if step.optional:
             continue
-        if failures >= _PATIENCE:
+        if failures >= _MOST_FAILURES:
             wanted = fill_query(step.control, parameters)
             return _give_up(f"there is no {wanted.control_type or 'control'} {wanted.text!r} on the screen")
         return ActorReply(
             status="CONTINUE",
             observation=describe_screen(view.window_title, view.controls, None),
-            thought=f"{WAITING} {named(step, parameters) or 'the page'}, which is not there yet.",
+            thought=f"{WAITING} {control_name(step, parameters) or 'the page'}, which is not there yet.",
             function="wait",
             args=ActorArguments(seconds=0.5 * (failures + 1)),
         )
@@ -64,8 +65,8 @@ def _recognise(
     for example in examples:
         pattern = re.escape(example.instruction_template)
         for name in placeholders(example.instruction_template):
-            hole, group = rf"\{{{name}\}}", f"(?P<{name}>.+?)"
-            pattern = pattern.replace(hole, group, 1).replace(hole, f"(?P={name})")
+            placeholder, group = rf"\{{{name}\}}", f"(?P<{name}>.+?)"
+            pattern = pattern.replace(placeholder, group, 1).replace(placeholder, f"(?P={name})")
         match = re.fullmatch(pattern, instruction, flags=re.DOTALL)
         if match and match.groupdict().keys() >= example.parameter_sets[0].keys():
             matches.append((example, match.groupdict()))
@@ -103,8 +104,8 @@ def _give_up(reason: str) -> ActorReply:
     return ActorReply(status="GIVE_UP", message=reason)
 
 
-def named(step: WorkedStep, parameters: Mapping[str, str], control: Control | None = None) -> str:
-    """The control of a step as a person would name it, by what the screen shows of it; empty without one."""
+def control_name(step: WorkedStep, parameters: Mapping[str, str], control: Control | None = None) -> str:
+    """The words for the control of a step, by its type on the screen; empty without a control."""
     if step.control is None:
         return ""
     kind = control.control_type if control is not None else step.control.control_type
@@ -112,13 +113,13 @@ def named(step: WorkedStep, parameters: Mapping[str, str], control: Control | No
 
 
 def thought_of(step: WorkedStep, parameters: Mapping[str, str]) -> str:
-    """Why a step is done: as the catalogue says, or what it is for. The step's thoughts begin with it."""
+    """Why a step is done: as the catalogue says, or by its purpose. The step's thoughts begin with it."""
     if step.thought:
         return step.thought
-    where = fill(step.control.text, parameters) if step.control is not None else ""
+    target = fill(step.control.text, parameters) if step.control is not None else ""
     match step.operation:
-        case "keyboard_input" if where:
-            return f"'{where}' takes what is typed next."
+        case "keyboard_input" if target:
+            return f"'{target}' takes what is typed next."
         case "keyboard_input":
             return "The keyboard does what is next."
         case "wheel_mouse_input":
@@ -128,7 +129,7 @@ def thought_of(step: WorkedStep, parameters: Mapping[str, str]) -> str:
         case "wait":
             return "The page needs a moment."
         case _:
-            return f"'{where}' is next." if where else "The place for the next step is known."
+            return f"'{target}' is next." if target else "The place for the next step is known."
 
 
 def whole_thought(
@@ -138,42 +139,44 @@ def whole_thought(
     target: Control | None,
     controls: Sequence[Control],
 ) -> str:
-    """Why a step is done now, on this screen: the reason, the deed, what it should lead to."""
+    """Why a step is done now, on this screen: the reason, the action and its expected result."""
     step = steps[index]
-    deed = _deed(step, parameters, target, controls)
-    ahead = _ahead(steps[index + 1 :], parameters, controls)
-    return f"{thought_of(step, parameters)} {deed}{f'; {ahead}' if ahead else ''}."
+    action = _describe_action(step, parameters, target, controls)
+    expectation = _expectation(steps[index + 1 :], parameters, controls)
+    return f"{thought_of(step, parameters)} {action}{f'; {expectation}' if expectation else ''}."
 
 
-def _ahead(later: Sequence[WorkedStep], parameters: Mapping[str, str], controls: Sequence[Control]) -> str:
+def _expectation(
+    later: Sequence[WorkedStep], parameters: Mapping[str, str], controls: Sequence[Control]
+) -> str:
     following = next((step for step in later if not step.optional), None)
     if following is None:
         return "with this the work is done"
     query = fill_query(following.control, parameters) if following.control is not None else None
     if query is None or not query.text or find_control(query, controls) is not None:
         return ""
-    return f"this should bring up {named(following, parameters)}, which is not on the screen yet"
+    return f"this should bring up {control_name(following, parameters)}, which is not on the screen yet"
 
 
-def _deed(
+def _describe_action(
     step: WorkedStep, parameters: Mapping[str, str], target: Control | None, controls: Sequence[Control]
 ) -> str:
-    where = named(step, parameters, target)
+    control = control_name(step, parameters, target)
     match step.operation:
         case "click_input":
             how = "double-click" if step.double else "right-click" if step.button == "right" else "click"
-            return f"I {how} {where}" if where else f"I {how} there"
+            return f"I {how} {control}" if control else f"I {how} there"
         case "keyboard_input":
             keys = fill(step.keys, {name: escape_keys(value) for name, value in parameters.items()})
             focused = next((item for item in controls if item.focused), None)
-            if where or focused is None:
-                return f"I {keys_in_words(keys)}{f' in {where}' if where else ''}".strip()
-            into = in_words(focused.control_type, focused.text)
-            return f"{into[:1].upper()}{into[1:]} has the focus. I {keys_in_words(keys)} in {into}".strip()
+            if control or focused is None:
+                return f"I {keys_in_words(keys)}{f' in {control}' if control else ''}".strip()
+            name = in_words(focused.control_type, focused.text)
+            return f"{name[:1].upper()}{name[1:]} has the focus. I {keys_in_words(keys)} in {name}".strip()
         case "wheel_mouse_input":
             return f"I scroll {'up' if step.wheel_distance > 0 else 'down'}"
         case "drag_input":
-            return f"I drag over {where}" if where else "I drag"
+            return f"I drag over {control}" if control else "I drag"
         case _:
             return "I wait"
 
@@ -181,10 +184,9 @@ def _deed(
 def position_in(
     history: Sequence[StepInHistory], steps: Sequence[WorkedStep], parameters: Mapping[str, str]
 ) -> tuple[int, int]:
-    """Number of worked steps behind us, and how often in a row the next one could not be done.
+    """Number of worked steps done, and number of failures in a row of the next one.
 
-    Steps are recognised by how their thoughts begin, in order; what else stands in the history is passed
-    over.
+    Steps are recognised, in order, by the start of their thoughts; other entries of the history are skipped.
     """
     thoughts = [thought_of(step, parameters) for step in steps]
     position, failures = 0, 0
@@ -192,8 +194,8 @@ def position_in(
         if item.thought.startswith(WAITING):
             failures += 1
             continue
-        told = (at for at in range(position, len(steps)) if item.thought.startswith(thoughts[at]))
-        if (index := next(told, None)) is None:
+        matching = (at for at in range(position, len(steps)) if item.thought.startswith(thoughts[at]))
+        if (index := next(matching, None)) is None:
             continue
         if item.outcome == "done":
             position, failures = index + 1, 0

@@ -1,167 +1,173 @@
 """Dependency judge by rule: reads the instruction alone, as a careful reader would, and never sees a graph.
 
-It finds the places of the text that ask for each subtask, and asks what the words there refer to.
+It finds the passages that ask for each subtask, and resolves what their words refer to.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from taskloom.offline.phrasebook import Phrasebook, Teller, Thing, named, parts_of
+from taskloom.offline.phrasebook import NamedResource, Phrasebook, PhrasedSubtask, full_name, parts_of
 from taskloom.prompts.inputs import DependencyJudgeInput
 from taskloom.prompts.replies import DependencyJudgeReply, DependencyPair
 from taskloom.taskgraph.records.subtask import with_path_parts
 
 _PURPOSE = re.compile(r"^For [^,.]+, ")
-"""What it is all for, which asks for nothing."""
-_MOST_BETWEEN = 3
-"""Most words between two requests that ask for nothing themselves."""
+"""The purpose of the task, which asks for nothing."""
+_MOST_FILLER_WORDS = 3
+"""Most words between two requests that do not count as a request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A place that asks for a subtask."""
+    """A passage that asks for a subtask."""
 
     number: int
     start: int
     end: int
-    holes: Mapping[str, str]
-    """The words that stand for what it reads, by hole."""
+    references: Mapping[str, str]
+    """The words for its inputs, by placeholder."""
 
     def is_listed_with(self, other: "Mention") -> bool:
-        """Whether the same words ask the same of another thing, too."""
-        same = (self.start, self.end) == (other.start, other.end)
-        return same and list(self.holes.values()) != list(other.holes.values())
+        """Whether the same passage makes the same request for another resource."""
+        same_passage = (self.start, self.end) == (other.start, other.end)
+        return same_passage and list(self.references.values()) != list(other.references.values())
 
 
 def infer(view: DependencyJudgeInput, book: Phrasebook) -> DependencyJudgeReply:
-    """The direct dependencies that the words state, the subtasks they leave out, and what else they ask."""
-    reader = _Reader(" ".join(view.instruction.split()), book.tellers(view.subtasks))
+    """The direct dependencies that the words state, the subtasks they leave out, and other requests."""
+    reader = _Reader(" ".join(view.instruction.split()), book.phrased(view.subtasks))
     pairs = {
         (producer, number)
-        for number in reader.found
-        for thing in reader.tellers[number].inputs
-        for producer in reader.sources(number, thing)
+        for number in reader.mentions
+        for resource in reader.subtasks[number].inputs
+        for producer in reader.sources(number, resource)
     }
     return DependencyJudgeReply(
         dependencies=[DependencyPair(before=before, after=after) for before, after in sorted(pairs)],
-        not_asked_for=sorted(reader.tellers.keys() - reader.found.keys()),
-        not_listed=list(reader.besides()),
+        not_asked_for=sorted(reader.subtasks.keys() - reader.mentions.keys()),
+        not_listed=list(reader.other_requests()),
     )
 
 
 class _Reader:
-    def __init__(self, text: str, tellers: Mapping[int, Teller]) -> None:
-        self.text, self.tellers = _PURPOSE.sub("", text), tellers
-        self.found: dict[int, Mention] = {}
-        things = [thing for teller in tellers.values() for thing in teller.inputs]
-        self._item = "|".join(sorted({words for thing in things for words in _ways(thing)}, key=len)[::-1])
-        candidates = [mention for teller in tellers.values() for mention in self._requests(teller)]
+    def __init__(self, text: str, subtasks: Mapping[int, PhrasedSubtask]) -> None:
+        self.text, self.subtasks = _PURPOSE.sub("", text), subtasks
+        self.mentions: dict[int, Mention] = {}
+        inputs = [resource for subtask in subtasks.values() for resource in subtask.inputs]
+        patterns = {pattern for resource in inputs for pattern in _name_patterns(resource)}
+        self._any_input = "|".join(sorted(patterns, key=len)[::-1])
+        candidates = [mention for subtask in subtasks.values() for mention in self._requests(subtask)]
         for mention in sorted(candidates, key=lambda item: (item.start - item.end, item.start, item.number)):
-            apart = all(
+            fits = all(
                 mention.end <= other.start or other.end <= mention.start or mention.is_listed_with(other)
-                for other in self.found.values()
+                for other in self.mentions.values()
             )
-            if apart and mention.number not in self.found and self._is_understood(mention):
-                self.found[mention.number] = mention
+            if fits and mention.number not in self.mentions and self._is_unambiguous(mention):
+                self.mentions[mention.number] = mention
 
-    def sources(self, number: int, thing: Thing) -> list[int]:
-        """The subtasks told before that make what a subtask reads; for a slot, the last of them."""
-        start = self.found[number].start
-        told = sorted(
+    def sources(self, number: int, resource: NamedResource) -> list[int]:
+        """The subtasks mentioned before that make an input of a subtask; for a slot, the last of them."""
+        start = self.mentions[number].start
+        producers = sorted(
             (mention.start, mention.number)
-            for mention in self.found.values()
-            if mention.start < start and self.tellers[mention.number].makes(thing)
+            for mention in self.mentions.values()
+            if mention.start < start and self.subtasks[mention.number].makes(resource)
         )
-        return [maker for _, maker in (told[-1:] if thing.category.is_slot else told)]
+        return [producer for _, producer in (producers[-1:] if resource.category.is_slot else producers)]
 
-    def besides(self) -> Iterator[str]:
-        """Passages that ask for something else: several words, or a name, that no mention accounts for."""
-        titles = {word for teller in self.tellers.values() for word in teller.application.split()}
+    def other_requests(self) -> Iterator[str]:
+        """Passages that ask for something else: several words, or a name, that are in no mention."""
+        titles = {word for item in self.subtasks.values() for word in item.application.split()}
         passages: list[list[str]] = [[]]
         for match in re.finditer(r"[“`][^”`]*[”`]|\S+", self.text):
             word = match.group()
-            covered = any(item.start <= match.start() < item.end for item in self.found.values())
+            covered = any(item.start <= match.start() < item.end for item in self.mentions.values())
             if not covered and word.strip(".,;:!?'’") not in titles:
                 passages[-1].append(word)
             if covered or word.endswith((".", "!", "?")):
                 passages.append([])
         for passage in passages:
-            if len(passage) > _MOST_BETWEEN or any(word[0] in "“`" or "/" in word for word in passage):
+            if len(passage) > _MOST_FILLER_WORDS or any(word[0] in "“`" or "/" in word for word in passage):
                 yield " ".join(passage)
 
-    def _requests(self, teller: Teller) -> Iterator[Mention]:
-        pattern = rf"(?<![\w/]){self._pattern(teller)}(?![\w/])"
+    def _requests(self, subtask: PhrasedSubtask) -> Iterator[Mention]:
+        pattern = rf"(?<![\w/]){self._pattern(subtask)}(?![\w/])"
         for match in re.finditer(pattern, self.text, re.IGNORECASE):
-            yield Mention(teller.number, *match.span(), match.groupdict())
+            yield Mention(subtask.number, *match.span(), match.groupdict())
 
-    def _pattern(self, teller: Teller) -> str:
-        values = with_path_parts(teller.parameters)
+    def _pattern(self, subtask: PhrasedSubtask) -> str:
+        values = with_path_parts(subtask.parameters)
         pattern = ""
-        for part in parts_of(teller.phrase):
-            thing = teller.reads(part.text) if part.kind == "hole" else None
+        for part in parts_of(subtask.phrase):
+            resource = subtask.reads(part.text) if part.kind == "placeholder" else None
             if part.kind == "opening":
                 pattern += "(?:"
             elif part.kind == "closing":
                 pattern += ")?,?"
             elif part.kind == "words":
                 pattern += re.escape(re.sub("[“”`]", "", part.text))
-            elif thing is None:
-                pattern += _literal(values[part.text])
+            elif resource is None:
+                pattern += _literal_pattern(values[part.text])
             else:
-                own = f"(?P<{part.text}>{'|'.join(_ways(thing))})"
-                before = f"(?:(?:{self._item})(?:, (?:{self._item}))*(?:,| and) )?"
-                after = f"(?:(?:, (?:{self._item}))* and (?:{self._item}))?"
-                pattern += f"{before}{own}{after}" if thing.value and not thing.category.is_slot else own
+                reference = f"(?P<{part.text}>{'|'.join(_name_patterns(resource))})"
+                before = f"(?:(?:{self._any_input})(?:, (?:{self._any_input}))*(?:,| and) )?"
+                after = f"(?:(?:, (?:{self._any_input}))* and (?:{self._any_input}))?"
+                is_named = resource.value and not resource.category.is_slot
+                pattern += f"{before}{reference}{after}" if is_named else reference
         return pattern
 
-    def _is_understood(self, mention: Mention) -> bool:
-        """Whether the words can only be taken for this subtask.
+    def _is_unambiguous(self, mention: Mention) -> bool:
+        """Whether the words can only mean this subtask.
 
-        No other application is named with them, nor is the last one named that would be asked alike; and
-        those for a kind ("the page") mean what it reads, the last of that kind that the text has named.
+        No other application is named with them or was the last one named that would be asked in the same
+        words; and words for a kind ("the page") mean its input, the last resource of that kind named in the
+        text.
         """
-        own = self.tellers[mention.number].application
+        application = self.subtasks[mention.number].application
         others = "|".join(
-            re.escape(teller.application) for teller in self.tellers.values() if teller.application != own
+            re.escape(item.application) for item in self.subtasks.values() if item.application != application
         )
         after = self.text[mention.end :]
         if others and re.match(rf" \w+ (?:{others})(?!\w)", after, re.IGNORECASE):
             return False
-        if self._meant(mention) not in ("", own):
+        if self._implied_application(mention) not in ("", application):
             return False
-        for hole, words in mention.holes.items():
-            thing = self.tellers[mention.number].reads(hole)
-            if thing is None or thing.category.is_slot or words.casefold() != thing.category.again.casefold():
+        for placeholder, words in mention.references.items():
+            resource = self.subtasks[mention.number].reads(placeholder)
+            if resource is None or resource.category.is_slot:
+                continue
+            if words.casefold() != resource.category.again.casefold():
                 continue
             before = self.text[: mention.start]
-            things = (item for teller in self.tellers.values() for item in (*teller.inputs, *teller.outputs))
-            places = {
+            subtasks = self.subtasks.values()
+            resources = (item for subtask in subtasks for item in (*subtask.inputs, *subtask.outputs))
+            ends = {
                 item.value: max(
-                    (found.end() for found in re.finditer(_literal(item.value), before)), default=-1
+                    (match.end() for match in re.finditer(_literal_pattern(item.value), before)), default=-1
                 )
-                for item in things
-                if item.value and item.category.again == thing.category.again
+                for item in resources
+                if item.value and item.category.again == resource.category.again
             }
-            if places[thing.value] < max(places.values()) or places[thing.value] < 0:
+            if ends[resource.value] < max(ends.values()) or ends[resource.value] < 0:
                 return False
         return True
 
-    def _meant(self, mention: Mention) -> str:
-        """The application that words without its name are about, of those that would be asked in the same
-        words: the last named before; empty where the words name one, or none was named."""
-        asked = self.tellers[mention.number].frame
-        able = {teller.application for teller in self.tellers.values() if teller.frame == asked}
-        places = {name: self.text.rfind(name, 0, mention.end) for name in able}
-        last = max(places, key=lambda name: places[name])
-        return "" if len(able) == 1 or not -1 < places[last] < mention.start else last
+    def _implied_application(self, mention: Mention) -> str:
+        """The application meant by words without its name, of those that would be asked in the same words:
+        the last one named before; empty if the words name one, or none was named."""
+        frame = self.subtasks[mention.number].frame
+        candidates = {item.application for item in self.subtasks.values() if item.frame == frame}
+        positions = {name: self.text.rfind(name, 0, mention.end) for name in candidates}
+        last = max(positions, key=lambda name: positions[name])
+        return "" if len(candidates) == 1 or not -1 < positions[last] < mention.start else last
 
 
-def _ways(thing: Thing) -> list[str]:
-    """Patterns of the words for a thing."""
-    ways = [re.escape(words) for words in (named(thing), thing.category.again) if words]
-    return [*ways, _literal(thing.value)] if thing.value else ways
+def _name_patterns(resource: NamedResource) -> list[str]:
+    """Patterns for the words that name a resource."""
+    patterns = [re.escape(words) for words in (full_name(resource), resource.category.again) if words]
+    return [*patterns, _literal_pattern(resource.value)] if resource.value else patterns
 
 
-def _literal(value: str) -> str:
+def _literal_pattern(value: str) -> str:
     return rf"[“`'\"]?{re.escape(' '.join(value.split()))}[”`'\"]?(?![\w/])"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 
 from taskloom.offline.phrasebook import Phrasebook
-from taskloom.offline.summarizer import Telling
+from taskloom.offline.summarizer import InstructionWriter
 from taskloom.prompts.inputs import (
     InstanceInPool,
     IntentExtractorInput,
@@ -16,38 +16,38 @@ from taskloom.prompts.inputs import (
 )
 from taskloom.prompts.replies import IntentExtractorReply, NamedValue, ProposedEndProduct, ProposedIntent
 
-_EVERYWHERE = ("file", "clipboard")
+_SHARED_KINDS = ("file", "clipboard")
 _BY_VALUE = ("file", "record")
 
 _Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Bound:
+class _PoolInstance:
     subtask: SubtaskInPool
     instance: InstanceInPool
 
 
-_Makers = Mapping[_Key, Sequence[_Bound]]
+_ProducersByKey = Mapping[_Key, Sequence[_PoolInstance]]
 
 
 def extract(view: IntentExtractorInput, attempt: int, book: Phrasebook) -> IntentExtractorReply:
-    """Goals with one end product each, as many as are wanted: what is made of something that another subtask
+    """As many goals as wanted, with one end product each, which is made from something that another subtask
     makes.
 
-    What is pasted or drawn depends on what was copied or opened before, so these goals are told from the
-    finished graph.
+    Results of pasting or drawing depend on what was copied or opened before, so their goals are worded from
+    the finished graph.
     """
-    pool = [_Bound(subtask, instance) for subtask in view.subtasks for instance in subtask.instances]
-    makers: dict[_Key, list[_Bound]] = defaultdict(list)
-    for bound in pool:
-        for resource in bound.instance.outputs:
-            for key in _keys(bound.subtask, resource):
-                makers[key].append(bound)
+    pool = [_PoolInstance(subtask, instance) for subtask in view.subtasks for instance in subtask.instances]
+    producers: dict[_Key, list[_PoolInstance]] = defaultdict(list)
+    for entry in pool:
+        for resource in entry.instance.outputs:
+            for key in _output_keys(entry.subtask, resource):
+                producers[key].append(entry)
     ends = [
-        bound
-        for bound in pool
-        if _sources(bound, makers) and all(item.kind in _BY_VALUE for item in bound.instance.inputs)
+        entry
+        for entry in pool
+        if _producers_for(entry, producers) and all(item.kind in _BY_VALUE for item in entry.instance.inputs)
     ]
     Random(f"intents {attempt} {len(view.known_goals)}").shuffle(ends)
     goals = {goal.casefold() for goal in view.known_goals}
@@ -55,7 +55,7 @@ def extract(view: IntentExtractorInput, attempt: int, book: Phrasebook) -> Inten
     for end in ends:
         if len(intents) >= view.wanted:
             break
-        group = _group(end, makers, view.largest_group)
+        group = _group(end, producers, view.largest_group)
         goal = _goal(end, book)
         if len(group) < view.smallest_group or not goal or goal.casefold() in goals:
             continue
@@ -68,23 +68,23 @@ def extract(view: IntentExtractorInput, attempt: int, book: Phrasebook) -> Inten
     return IntentExtractorReply(intents=intents)
 
 
-def _sources(bound: _Bound, makers: _Makers) -> list[_Bound]:
-    keys = [_key(bound.subtask, resource) for resource in bound.instance.inputs]
-    found = [maker for key in keys for maker in makers.get(key, ())]
-    return [maker for maker in found if maker.subtask.subtask_id != bound.subtask.subtask_id]
+def _producers_for(entry: _PoolInstance, producers: _ProducersByKey) -> list[_PoolInstance]:
+    keys = [_input_key(entry.subtask, resource) for resource in entry.instance.inputs]
+    found = [producer for key in keys for producer in producers.get(key, ())]
+    return [producer for producer in found if producer.subtask.subtask_id != entry.subtask.subtask_id]
 
 
-def _group(end: _Bound, makers: _Makers, largest: int) -> list[str]:
+def _group(end: _PoolInstance, producers: _ProducersByKey, largest: int) -> list[str]:
     group = {end.subtask.subtask_id: None}
     border = [end]
     while border and len(group) < largest:
-        border = [maker for bound in border for maker in _sources(bound, makers)]
-        border = [maker for maker in border if maker.subtask.subtask_id not in group]
-        group |= dict.fromkeys(maker.subtask.subtask_id for maker in border)
+        border = [producer for entry in border for producer in _producers_for(entry, producers)]
+        border = [producer for producer in border if producer.subtask.subtask_id not in group]
+        group |= dict.fromkeys(producer.subtask.subtask_id for producer in border)
     return list(group)[:largest]
 
 
-def _goal(end: _Bound, book: Phrasebook) -> str:
+def _goal(end: _PoolInstance, book: Phrasebook) -> str:
     subtask = NumberedSubtask(
         number=1,
         application=end.subtask.application,
@@ -94,17 +94,17 @@ def _goal(end: _Bound, book: Phrasebook) -> str:
         reads=end.instance.inputs,
         makes=end.instance.outputs,
     )
-    return Telling(book.tellers([subtask]), ()).goal()
+    return InstructionWriter(book.phrased([subtask]), ()).goal()
 
 
-def _key(subtask: SubtaskInPool, resource: ResourceInView) -> _Key:
-    place = "" if resource.kind in _EVERYWHERE else subtask.application
-    return resource.category, place, resource.value
+def _input_key(subtask: SubtaskInPool, resource: ResourceInView) -> _Key:
+    application = "" if resource.kind in _SHARED_KINDS else subtask.application
+    return resource.category, application, resource.value
 
 
-def _keys(subtask: SubtaskInPool, resource: ResourceInView) -> list[_Key]:
-    """What a maker provides: a slot with a document also serves who asks for none."""
-    category, place, value = _key(subtask, resource)
+def _output_keys(subtask: SubtaskInPool, resource: ResourceInView) -> list[_Key]:
+    """Keys that an output serves: a slot with a document also serves an input without one."""
+    category, application, value = _input_key(subtask, resource)
     if resource.kind in _BY_VALUE:
-        return [(category, place, value)]
-    return [(category, place, found) for found in dict.fromkeys((value, ""))]
+        return [(category, application, value)]
+    return [(category, application, provided) for provided in dict.fromkeys((value, ""))]

@@ -1,5 +1,5 @@
-"""The stages' port, played by rule: from a typed question and the catalogue to a typed reply, without a
-key, a network or a model; replies go through the ledger like any other."""
+"""The port of the stages, played by rules: from a typed question and the catalogue to a typed reply, without
+a key, a network or a model. Replies go through the ledger like any other."""
 
 import asyncio
 import hashlib
@@ -37,20 +37,20 @@ from taskloom.synthesis.ports import Models
 from taskloom.taskgraph.records.model_calls import ModelRole
 
 RULES_VERSION = 12
-"""Raised whenever a rule answers differently, so that no reply of the old rules is used again."""
+"""Raised whenever a rule changes its answers, so that no reply of the old rules is used again."""
 PROVIDER = "offline"
-"""What the ledger, the settings and provenance call these rules."""
+"""Provider of these rules in the ledger, the settings and provenance."""
 MODEL = "rules"
-"""What they call its one model."""
+"""Name of its only model."""
 _CHARACTERS_PER_TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)
 class OfflineRules:
-    """Answers every role from what it is asked and the worked examples of the catalogue.
+    """Answers every role from the question and the worked examples of the catalogue.
 
-    Guarantees equal replies to equal questions. It is no model: it knows nothing that the question or the
-    catalogue does not say, and its actor gives up on instructions that no worked example fits.
+    Guarantees equal replies to equal questions. It is no model: it knows only what the question and the
+    catalogue say, and its actor gives up on instructions that fit no worked example.
     """
 
     applications: Mapping[str, Application]
@@ -74,7 +74,7 @@ class OfflineRules:
     def _answer(self, question: PromptInput[Reply], attempt: int) -> BaseModel:
         match question:
             case ExplorerInput():
-                return ExplorerReply(subtasks=[])  # The curated ones are in the pool already.
+                return ExplorerReply(subtasks=[])  # the curated ones are in the pool already
             case ActorInput():
                 return act(question, self.applications.get(question.application))
             case EvaluationWriterInput():
@@ -95,9 +95,9 @@ class OfflineRules:
 class OfflineModels:
     """Plays some roles by rule and leaves the others to models.
 
-    Guarantees that a reply is in the ledger before it is returned and that the ledger's reply is used where
-    there is one, so that runs resume and replay as they do with models. The tokens of a row are those of the
-    prompt that a model would have been sent, at four characters each.
+    Guarantees that a reply is in the ledger before it is returned and that a reply in the ledger is used
+    again, so that runs resume and replay as they do with models. Tokens are those of the prompt that a model
+    would have got, at four characters each.
     """
 
     def __init__(
@@ -110,10 +110,10 @@ class OfflineModels:
         self._running: dict[str, asyncio.Future[None]] = {}
 
     async def ask(self, question: PromptInput[Reply], *, stage: str, item_id: str, attempt: int = 0) -> Reply:
-        """The reply by rule, or that of the model which plays the role.
+        """The reply by rule, or that of the model that plays the role.
 
         Raises:
-            ReplyMissingError: only the ledger may answer, and it cannot.
+            ReplyMissingError: only the ledger may answer, and it has no reply.
             BudgetExhaustedError: the call could exceed the budget.
             LedgerBrokenError: the reply cannot be kept.
             ModelClientError: a model that plays the role gives no usable reply.
@@ -123,10 +123,10 @@ class OfflineModels:
         key = self._key(question, attempt)
         while key in self._running:
             await asyncio.wait([self._running[key]])
-        found = self._account.ledger.find(key)
-        if found is not None:
+        known = self._account.ledger.find(key)
+        if known is not None:
             self._account.counters.total.from_ledger += 1
-            return question.reply_type.model_validate_json(found.text)
+            return question.reply_type.model_validate_json(known.text)
         self._running[key] = asyncio.get_running_loop().create_future()
         try:
             return await self._answer(key, question, stage, item_id, attempt)
@@ -139,7 +139,7 @@ class OfflineModels:
         account = self._account
         request = first_request(question, stage=stage, item_id=item_id, attempt=attempt)
         if account.replay:
-            raise account.missing(key, request, f"{PROVIDER}/{MODEL}")
+            raise account.missing_reply(key, request, f"{PROVIDER}/{MODEL}")
         started = perf_counter()
         reply = self._rules.answer(question, attempt)
         text = reply.model_dump_json()
@@ -155,8 +155,8 @@ class OfflineModels:
         spent = Amount(tokens=answer.tokens)
         await account.budget.reserve(spent)
         try:
-            player = ModelSettings(provider=PROVIDER, model=MODEL)
-            record = call_record(answer, key=key, request=request, model=player, run_id=account.run_id)
+            settings = ModelSettings(provider=PROVIDER, model=MODEL)
+            record = call_record(answer, key=key, request=request, model=settings, run_id=account.run_id)
             await account.ledger.record(record, request, text)
         finally:
             await account.budget.settle(spent, spent)

@@ -1,4 +1,4 @@
-"""The catalogue's phrases for the subtasks of a task, and what each subtask reads and makes."""
+"""The catalogue's phrases for the subtasks of a task, and the resources that each subtask reads and makes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from taskloom.resources.categories import ResourceCategory, ResourceKind
 from taskloom.taskgraph.records.subtask import stem_of
 
 _TOKEN = re.compile(r"(\{[a-z][a-z0-9_]*\}|\[|\])")
-WHOLE = "instruction"
-"""The hole of the request of a subtask that nobody wrote phrases for."""
+INSTRUCTION = "instruction"
+"""The placeholder for the whole instruction of a subtask without phrases."""
 _SHARED = (ResourceKind.FILE, ResourceKind.CLIPBOARD)
 
 
@@ -22,53 +22,54 @@ class Part:
     """A part of a phrase."""
 
     kind: str
-    """`words`, `hole`, or `opening` and `closing` of the name of the application."""
+    """`words`, `placeholder`, or `opening` and `closing` of the name of the application."""
     text: str
-    """Its words, or the name in the hole."""
+    """Its words, or the name in the placeholder."""
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
-    """Something that a subtask reads or makes."""
+class NamedResource:
+    """A resource that a subtask reads or makes."""
 
     category: ResourceCategory
-    place: str
-    """The application that it belongs to; empty for what all applications see."""
+    application: str
+    """The application to which it belongs; empty if all applications see it."""
     value: str
     """Its value; may be empty for a slot."""
-    hole: str = ""
-    """The hole of the phrases that stands for it."""
+    placeholder: str = ""
+    """The placeholder for it in the phrases."""
 
-    def serves(self, needed: Thing) -> bool:
-        """Whether this, made by one subtask, can be what another one needs."""
-        same = self.value == needed.value or (self.category.is_slot and "" in (self.value, needed.value))
-        return self.category == needed.category and self.place == needed.place and same
+    def serves(self, needed: NamedResource) -> bool:
+        """Whether this resource, made by one subtask, can be the one that another needs."""
+        values = {self.value, needed.value}
+        same_value = len(values) == 1 or (self.category.is_slot and "" in values)
+        return self.category == needed.category and self.application == needed.application and same_value
 
 
 @dataclass(frozen=True, slots=True)
-class Teller:
-    """A subtask of a task, with all that is needed to speak of it."""
+class PhrasedSubtask:
+    """A subtask of a task, with all that is needed to ask for it."""
 
     number: int
     application: str
-    """Name that people use for its application."""
+    """The name that people use for its application."""
     parameters: Mapping[str, str]
     phrase: str
-    """How people ask for it: the catalogue's phrase, or where it has none, its instruction."""
-    inputs: tuple[Thing, ...]
-    outputs: tuple[Thing, ...]
+    """How people ask for it: the catalogue's phrase or, if it has none, the instruction."""
+    inputs: tuple[NamedResource, ...]
+    outputs: tuple[NamedResource, ...]
 
     @property
     def frame(self) -> str:
-        """The words of the request without the name of the application and what it is about."""
+        """The words of the phrase without the name of the application and the values."""
         return re.sub(r"\[.*?\]|\{.*?\}", "{}", self.phrase)
 
-    def reads(self, hole: str) -> Thing | None:
-        """The input that a hole of a phrase stands for."""
-        return next((item for item in self.inputs if item.hole == hole), None)
+    def reads(self, placeholder: str) -> NamedResource | None:
+        """The input in a placeholder of the phrase."""
+        return next((item for item in self.inputs if item.placeholder == placeholder), None)
 
-    def makes(self, needed: Thing) -> bool:
-        """Whether it makes what another subtask needs."""
+    def makes(self, needed: NamedResource) -> bool:
+        """Whether it makes a resource that another subtask needs."""
         return any(item.serves(needed) for item in self.outputs)
 
 
@@ -86,11 +87,11 @@ class Phrasebook:
             for example in application.example_subtasks
         }
 
-    def tellers(self, subtasks: Sequence[NumberedSubtask]) -> dict[int, Teller]:
-        """What is needed to speak of each subtask, by number."""
-        return {subtask.number: self._teller(subtask) for subtask in subtasks}
+    def phrased(self, subtasks: Sequence[NumberedSubtask]) -> dict[int, PhrasedSubtask]:
+        """The subtasks with their phrases, by number."""
+        return {subtask.number: self._phrased_subtask(subtask) for subtask in subtasks}
 
-    def _teller(self, subtask: NumberedSubtask) -> Teller:
+    def _phrased_subtask(self, subtask: NumberedSubtask) -> PhrasedSubtask:
         entry = self._entries.get(stem_of(subtask.subtask_id))
         known = entry is not None and set(subtask.parameters) == set(entry.parameter_sets[0])
         if entry is not None and known and entry.request:
@@ -98,7 +99,7 @@ class Phrasebook:
             parameters = subtask.parameters
             inputs, outputs = (
                 tuple(
-                    self._thing(
+                    self._resource(
                         item.category,
                         parameters.get(item.parameter, ""),
                         subtask.application,
@@ -109,38 +110,40 @@ class Phrasebook:
                 for declared in (entry.inputs, entry.outputs)
             )
         else:
-            words = embedded(subtask.instruction, subtask.application)
-            place = "" if subtask.application in words else f"[ in {subtask.application}]"
-            phrase = f"{{{WHOLE}}}{place}"
-            parameters = {WHOLE: words}
+            clause = embedded(subtask.instruction, subtask.application)
+            suffix = "" if subtask.application in clause else f"[ in {subtask.application}]"
+            phrase = f"{{{INSTRUCTION}}}{suffix}"
+            parameters = {INSTRUCTION: clause}
             inputs, outputs = (
-                tuple(self._thing(item.category, item.value, subtask.application) for item in views)
+                tuple(self._resource(item.category, item.value, subtask.application) for item in views)
                 for views in (subtask.reads, subtask.makes)
             )
-        return Teller(subtask.number, subtask.application, parameters, phrase, inputs, outputs)
+        return PhrasedSubtask(subtask.number, subtask.application, parameters, phrase, inputs, outputs)
 
-    def _thing(self, name: str, value: str, application: str, hole: str = "") -> Thing:
-        category = self._categories.get(name) or ResourceCategory(
-            name=name, kind=ResourceKind.RECORD, description=name
+    def _resource(
+        self, category_name: str, value: str, application: str, placeholder: str = ""
+    ) -> NamedResource:
+        category = self._categories.get(category_name) or ResourceCategory(
+            name=category_name, kind=ResourceKind.RECORD, description=category_name
         )
-        place = "" if category.kind in _SHARED else application
-        return Thing(category, place, value, hole)
+        own_application = "" if category.kind in _SHARED else application
+        return NamedResource(category, own_application, value, placeholder)
 
 
 def parts_of(phrase: str) -> Iterator[Part]:
-    """A phrase cut into its parts.
+    """Split a phrase into its parts.
 
     >>> [part.kind for part in parts_of("attach {csv_path} to {page_title}[ in Trac]")]
-    ['words', 'hole', 'words', 'hole', 'opening', 'words', 'closing']
+    ['words', 'placeholder', 'words', 'placeholder', 'opening', 'words', 'closing']
     """
     kinds = {"[": "opening", "]": "closing"}
     for text in filter(None, _TOKEN.split(phrase)):
-        is_hole = text.startswith("{") and text.endswith("}")
-        yield Part("hole", text[1:-1]) if is_hole else Part(kinds.get(text, "words"), text)
+        is_placeholder = text.startswith("{") and text.endswith("}")
+        yield Part("placeholder", text[1:-1]) if is_placeholder else Part(kinds.get(text, "words"), text)
 
 
 def embedded(instruction: str, application: str) -> str:
-    """An instruction as part of a sentence that names the application elsewhere.
+    """An instruction as a clause of a sentence that names the application in another place.
 
     >>> embedded("In Trac, create the ticket 'x'.", "Trac")
     "create the ticket 'x'"
@@ -150,8 +153,7 @@ def embedded(instruction: str, application: str) -> str:
 
 
 def name(value: str) -> str:
-    """A value as a name in a sentence: in quotation marks where it is several words, and not all of them
-    capital.
+    """A value as a name in a sentence: in quotation marks if it is several words, not all capitalised.
 
     >>> name("Documents/sales.csv"), name("New York"), name("Update the printer driver")
     ('Documents/sales.csv', 'New York', '“Update the printer driver”')
@@ -160,8 +162,8 @@ def name(value: str) -> str:
     return value if one_word or re.fullmatch(r"[A-Z]\w+(?: [A-Z]\w+)*", value) else f"“{value}”"
 
 
-def named(thing: Thing) -> str:
-    """The words for something that is spoken of for the first time."""
-    category = thing.category
-    pattern = category.named or ("{value}" if thing.value else f"the {category.name.replace('_', ' ')}")
-    return pattern.replace("{value}", name(thing.value))
+def full_name(resource: NamedResource) -> str:
+    """The words for a resource that is mentioned for the first time."""
+    category = resource.category
+    pattern = category.named or ("{value}" if resource.value else f"the {category.name.replace('_', ' ')}")
+    return pattern.replace("{value}", name(resource.value))

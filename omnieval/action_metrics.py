@@ -1,6 +1,6 @@
-"""Metrics of what an agent did against what was recorded, without an environment: actions as PyAutoGUI
-statements, the recorded ones with the boxes that they lie in; which are right at a step of a replay; and the
-metrics, which `taskloom.omnieval.lookup` finds in `ROWS`."""
+"""Metrics of an agent's actions against recorded ones, without an environment: actions as PyAutoGUI
+statements, recorded ones with their target boxes; the right actions at a step of a replay; and the metrics,
+which `taskloom.omnieval.lookup` finds in `ROWS`."""
 
 import inspect
 from collections import Counter
@@ -19,10 +19,10 @@ from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 Box = tuple[int, int, int, int]
 """Left, top, right, bottom."""
-_LONGEST_RUN = 4
-"""Words in a row that BLEU compares."""
+_MAXIMUM_NGRAM = 4
+"""Longest n-gram that BLEU compares, in words."""
 _FIRST, _FURTHER = 0.1, 1.0
-"""What the first action of an example scores (β₁ of OmniACT), and each of the others (β₂)."""
+"""Score of the first action of an example (β₁ of OmniACT), and of each further one (β₂)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,35 +30,35 @@ class Statement:
     """One statement of the action space of OmniACT (its Table 2)."""
 
     name: str
-    """What is called, such as `click` or `hotkey`."""
+    """Name of the function, such as `click` or `hotkey`."""
     point: tuple[float, float] | None = None
-    """Where, in pixels."""
+    """Its target, in pixels."""
     keys: tuple[str, ...] = ()
     text: str = ""
     box: Box | None = None
-    """Where a point counts as right; known of recorded statements alone."""
+    """Where a point counts as right; only recorded statements have one."""
 
     def holds(self, point: tuple[float, float] | None) -> bool:
-        """Whether a point lies in the box, its edges included."""
+        """Whether a point is in the box, edges included."""
         return self.point is None or (point is not None and distance(self, point) == 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One comparison: a whole script, or the next action alone."""
+    """One comparison: of a whole script, or of only the next action."""
 
     gold: tuple[Statement, ...]
-    """What was recorded."""
+    """The recorded actions."""
     predicted: tuple[Statement, ...]
-    """What the agent said."""
+    """The agent's actions."""
     whole: bool = True
-    """Whether all actions of a task are compared; else one step of it."""
+    """Whether all actions of a task are compared, rather than one step."""
     also_right: tuple[tuple[Statement, ...], ...] = ()
-    """What would have been right at that step instead, derived from the task's graph."""
+    """Alternatives that are right at that step too, derived from the task's graph."""
 
 
 def statements_in(code: str) -> tuple[Statement, ...]:
-    """The statements of a script, read and never run.
+    """The statements of a script, which is parsed and never run.
 
     >>> [(item.name, item.point, item.keys) for item in statements_in("pyautogui.click(3, 4)")]
     [('click', (3.0, 4.0), ())]
@@ -67,31 +67,31 @@ def statements_in(code: str) -> tuple[Statement, ...]:
 
 
 def statements_of(steps: Iterable[TrajectoryStep]) -> tuple[Statement, ...]:
-    """Recorded steps as statements; a place counts as right anywhere in the control that was acted on.
+    """Recorded steps as statements; any point of the control that was acted on counts as right.
 
-    Steps that were not carried out, slips and what takes them back are left out.
+    Steps that were not carried out, slips and their recovery are omitted.
 
     >>> statements_of(())
     ()
     """
-    found: list[Statement] = []
+    statements: list[Statement] = []
     for step in steps:
         if step.problem or step.slip:
             continue
         action = step.action
         points = list(getattr(action, "points", ()) or ())
-        place = step.target_rectangle
+        box = step.target_rectangle
         if not points and isinstance(action, PointedGesture):
-            middle = ((place[0] + place[2]) // 2, (place[1] + place[3]) // 2) if place else None
-            points = [found_at for found_at in [action.point or middle] if found_at is not None]
+            centre = ((box[0] + box[2]) // 2, (box[1] + box[3]) // 2) if box else None
+            points = [point for point in [action.point or centre] if point is not None]
         for item in statements_in("\n".join(action.statements(points))):
-            first = item.point is not None and points and item.point == tuple(map(float, points[0]))
-            found.append(_in_box(item, place if first else None))
-    return tuple(found)
+            is_first = item.point is not None and points and item.point == tuple(map(float, points[0]))
+            statements.append(_in_box(item, box if is_first else None))
+    return tuple(statements)
 
 
 def distance(gold: Statement, point: tuple[float, float]) -> float:
-    """The least distance from a point to the box of a recorded statement, in pixels; 0 inside of it.
+    """The shortest distance from a point to the box of a recorded statement, in pixels; 0 inside it.
 
     >>> gold = boxed(statements_in("click(5, 5)"), [[4, 4, 6, 6]])[0]
     >>> distance(gold, (5, 5)), distance(gold, (9, 10))
@@ -104,23 +104,23 @@ def distance(gold: Statement, point: tuple[float, float]) -> float:
 
 
 def boxed(script: Sequence[Statement], boxes: JsonValue) -> tuple[Statement, ...]:
-    """The statements, each with the smallest of the boxes that hold its point; without one, the pixel itself.
+    """The statements, each with the smallest box that contains its point, otherwise the pixel itself.
 
     >>> boxed(statements_in("click(5, 5)"), [[0, 0, 9, 9], [4, 4, 6, 6], "?"])[0].box
     (4, 4, 6, 6)
     """
     rows = [numbers(box) for box in boxes] if isinstance(boxes, list) else []
-    known = [(int(row[0]), int(row[1]), int(row[2]), int(row[3])) for row in rows if len(row) == 4]
-    found: list[Statement] = []
+    valid = [(int(row[0]), int(row[1]), int(row[2]), int(row[3])) for row in rows if len(row) == 4]
+    statements: list[Statement] = []
     for item in script:
-        around = [box for box in known if item.point and distance(_in_box(item, box), item.point) == 0]
+        around = [box for box in valid if item.point and distance(_in_box(item, box), item.point) == 0]
         smallest = min(around, key=lambda box: (box[2] - box[0]) * (box[3] - box[1]), default=None)
-        found.append(_in_box(item, smallest))
-    return tuple(found)
+        statements.append(_in_box(item, smallest))
+    return tuple(statements)
 
 
 def _in_box(item: Statement, box: Box | None) -> Statement:
-    """The statement with its box: the control's, or the pixel itself."""
+    """The statement with `box`, or with its pixel as the box."""
     if item.point is None:
         return item
     x, y = map(round, item.point)
@@ -134,18 +134,17 @@ def _statement(call: Call) -> Statement:
         return Statement(call.name, keys=tuple(str(item).lower() for item in flat if isinstance(item, str)))
     if call.name in ("write", "typewrite"):
         return Statement("write", text=next((item for item in values if isinstance(item, str)), ""))
-    given = [call.arguments.get(name) for name in ("x", "y")]
-    place = numbers(given if None not in given else list(call.positional[:2]))
-    pointed = len(place) == 2 and call.name not in ("scroll", "hscroll", "sleep")
-    return Statement(call.name, point=(place[0], place[1]) if pointed else None)
+    named = [call.arguments.get(name) for name in ("x", "y")]
+    point = numbers(named if None not in named else list(call.positional[:2]))
+    is_pointed = len(point) == 2 and call.name not in ("scroll", "hscroll", "sleep")
+    return Statement(call.name, point=(point[0], point[1]) if is_pointed else None)
 
 
 def also_right(
     graph: TaskGraph, replay: Replay, step: int, replays: Iterable[Replay], recorded: Mapping[str, Trajectory]
 ) -> tuple[tuple[Statement, ...], ...]:
-    """What may be done at `step` of `replay` instead of what was, as first steps of independent subtasks;
-    nothing in the middle of a subtask. The `recorded` trajectories of all replays of the task, by id, say how
-    its subtasks begin.
+    """Alternatives to what was done at `step` of `replay`: the first steps of independent subtasks, taken
+    from the `recorded` trajectories of all replays of the task, by id. None in the middle of a subtask.
 
     Of two independent subtasks whose first steps are 1 and 2, the other may come first:
 
@@ -175,87 +174,87 @@ def also_right(
     now = {node.instance_id for node in replay.subtasks if node.first_step == step}
     waiting = {edge.consumer for edge in graph.edges if edge.producer not in done}
     free = {node.instance_id for node in graph.nodes} - done - now - waiting
-    found = (
+    alternatives = (
         statements_of([item for item in trajectory.steps if item.step >= node.first_step][:1])
         for other in replays
         if (trajectory := recorded.get(other.trajectory_id)) is not None
         for node in other.subtasks
         if node.instance_id in free
     )
-    return tuple(dict.fromkeys(filter(None, found)))
+    return tuple(dict.fromkeys(filter(None, alternatives)))
 
 
 def sequence_score(examples: Sequence[Example]) -> float | None:
     """Sequence score of OmniACT (section 4.1, equation 1): whether the predicted actions are the recorded
     ones; None without whole tasks.
 
-    An example whose actions have the recorded names in the recorded order scores β₁ + β₂ · (s − 1), with s
-    its number of actions, β₁ = 0.1 and β₂ = 1; any other scores 0. The value is the sum over the examples as
-    a share of what the recorded actions themselves would score, as in Table 4.
+    An example whose actions have the recorded names in the recorded order scores β₁ + β₂ · (s − 1), where s
+    is its number of actions, β₁ = 0.1 and β₂ = 1; any other scores 0. The value is the sum over the examples,
+    divided by the score of the recorded actions themselves, as in Table 4.
 
     >>> script = statements_in("click(5, 5); write('tea')")
     >>> sequence_score([Example(script, statements_in("click(9, 9); write('')"))])
     1.0
     """
-    return _share(examples, _score)
+    return _share_of_maximum(examples, _sequence_score_of)
 
 
 def action_score(examples: Sequence[Example]) -> float | None:
-    """Action score of OmniACT (section 4.2, equations 2 to 6): the sequence score less its penalties; None
+    """Action score of OmniACT (section 4.2, equations 2 to 6): the sequence score minus penalties; None
     without whole tasks.
 
-    A penalty counts as much as one action of its example, α = score / s. A place costs α · (1 − μ / (μ +
-    d)), where d is its distance to the control's box and μ the inverse of the box's diagonal; wrong keys
-    cost α; a text costs α · (1 − BLEU). What remains of an example is at least 0, and the value is the sum
-    over what the recorded actions would score, as in Table 4, where the score is the sequence score less the
-    three penalties.
+    A penalty is at most the score of one action of its example, α = score / s. A point costs
+    α · (1 − μ / (μ + d)), where d is its distance to the control's box and μ the inverse of the box's
+    diagonal; wrong keys cost α; a text costs α · (1 − BLEU). The rest of an example is at least 0. The value
+    is the sum over the examples, divided by the score of the recorded actions, as in Table 4, where the score
+    is the sequence score minus the three penalties.
 
-    The evaluator that was published with the dataset takes the diagonal itself for μ, which is milder and
-    contradicts the paper's text; the paper's is computed here.
+    The evaluator published with the dataset uses the diagonal itself for μ, which is milder and contradicts
+    the paper's text; this function follows the paper.
 
     >>> keys = statements_in("hotkey('ctrl', 's')")
     >>> action_score([Example(keys, keys)]), action_score([Example(keys, statements_in("hotkey('s')"))])
     (1.0, 0.0)
     """
-    return _share(examples, _left)
+    return _share_of_maximum(examples, _score_after_penalties)
 
 
 def next_action_match(examples: Sequence[Example]) -> float | None:
-    """Share of single steps whose predicted action is a right one: the recorded one, or another that the
-    task's graph allows at that moment; None where only whole tasks are compared.
+    """Share of single steps whose predicted action is right: the recorded one, or another that the task's
+    graph allows at that point; None if only whole tasks are compared.
 
-    An action is right that is of the same kind, in the same control, with the same keys or text, whatever
-    its letter case.
+    An action matches if it is of the same kind, in the same control, with the same keys or text, ignoring
+    letter case.
 
-    >>> said = statements_in("write('Tea')")
-    >>> next_action_match([Example(statements_in("write('tea')"), said, whole=False)])
+    >>> predicted = statements_in("write('Tea')")
+    >>> next_action_match([Example(statements_in("write('tea')"), predicted, whole=False)])
     1.0
     """
-    asked = [example for example in examples if example.gold and not example.whole]
-    return sum(map(_is_right, asked)) / len(asked) if asked else None
+    steps = [example for example in examples if example.gold and not example.whole]
+    return sum(map(_is_next_action_right, steps)) / len(steps) if steps else None
 
 
 def grounding_accuracy(examples: Sequence[Example]) -> float | None:
-    """Share of recorded places at which the predicted action of the same number and kind lies in the same
-    control, as in ScreenSpot and OmniACT's click accuracy; None where nothing recorded has a place.
+    """Share of recorded points for which the predicted action of the same number and kind is in the same
+    control, as in ScreenSpot and OmniACT's click accuracy; None if no recorded action has a point.
 
     >>> gold = boxed(statements_in("click(5, 5)"), [[0, 0, 9, 9]])
     >>> grounding_accuracy([Example(gold, statements_in("click(8, 1)"))])
     1.0
     """
     hits = [
-        place < len(example.predicted)
-        and example.predicted[place].name == gold.name
-        and gold.holds(example.predicted[place].point)
+        index < len(example.predicted)
+        and example.predicted[index].name == gold.name
+        and gold.holds(example.predicted[index].point)
         for example in examples
-        for place, gold in enumerate(example.gold)
+        for index, gold in enumerate(example.gold)
         if gold.point is not None
     ]
     return sum(hits) / len(hits) if hits else None
 
 
 def penalty(gold: Statement, predicted: Statement) -> float:
-    """What one action costs, as a share of α: 0 where it is right.
+    """The penalty of one action, as a share of α: 0 if it is right.
 
     >>> gold = Statement("click", (5, 5), box=(0, 0, 3, 4))
     >>> penalty(gold, Statement("click", (3, 4))), round(penalty(gold, Statement("click", (4, 4))), 4)
@@ -274,58 +273,57 @@ def penalty(gold: Statement, predicted: Statement) -> float:
     return 0.0
 
 
-def bleu(wanted: str, said: str) -> float:
-    """BLEU of one sentence with one reference, by words, up to as many in a row as the shorter text has, at
-    most four.
+def bleu(reference: str, candidate: str) -> float:
+    """BLEU of one sentence with one reference, with n-grams of words up to the length of the shorter text,
+    at most 4.
 
     >>> bleu("a new note", "a new note"), bleu("a new note", ""), round(bleu("one two", "one two three"), 4)
     (1.0, 0.0, 0.5774)
     """
-    wanted_words, said_words = wanted.split(), said.split()
-    if not wanted_words or not said_words:
-        return float(wanted_words == said_words)
-    longest = min(_LONGEST_RUN, len(wanted_words), len(said_words))
+    reference_words, candidate_words = reference.split(), candidate.split()
+    if not reference_words or not candidate_words:
+        return float(reference_words == candidate_words)
+    longest = min(_MAXIMUM_NGRAM, len(reference_words), len(candidate_words))
     logs = []
     for length in range(1, longest + 1):
-        there, found = _runs(wanted_words, length), _runs(said_words, length)
-        common = (there & found).total()
+        candidate_ngrams = _ngrams(candidate_words, length)
+        common = (_ngrams(reference_words, length) & candidate_ngrams).total()
         if not common:
             return 0.0
-        logs.append(log(common / found.total()))
-    brevity = min(1.0, exp(1 - len(wanted_words) / len(said_words)))
+        logs.append(log(common / candidate_ngrams.total()))
+    brevity = min(1.0, exp(1 - len(reference_words) / len(candidate_words)))
     return brevity * exp(sum(logs) / longest)
 
 
-def _share(examples: Sequence[Example], score: Callable[[Example], float]) -> float | None:
-    """What whole tasks score, as a share of what their recorded actions would."""
+def _share_of_maximum(examples: Sequence[Example], score: Callable[[Example], float]) -> float | None:
+    """The score of whole tasks, as a share of the score of their recorded actions."""
     whole = [example for example in examples if example.whole]
-    most = sum(_ideal(example) for example in whole)
-    return sum(map(score, whole)) / most if most else None
+    maximum = sum(_maximum_score(example) for example in whole)
+    return sum(map(score, whole)) / maximum if maximum else None
 
 
-def _ideal(example: Example) -> float:
+def _maximum_score(example: Example) -> float:
     return _FIRST + _FURTHER * (len(example.gold) - 1) if example.gold else 0.0
 
 
-def _score(example: Example) -> float:
-    same = [item.name for item in example.gold] == [item.name for item in example.predicted]
-    return _ideal(example) if same else 0.0
+def _sequence_score_of(example: Example) -> float:
+    matches = [item.name for item in example.gold] == [item.name for item in example.predicted]
+    return _maximum_score(example) if matches else 0.0
 
 
-def _left(example: Example) -> float:
-    """What penalties leave of the score."""
-    score = _score(example)
+def _score_after_penalties(example: Example) -> float:
+    score = _sequence_score_of(example)
     if not score:
         return 0.0
-    costs = sum(map(penalty, example.gold, example.predicted))
-    return max(0.0, score - score / len(example.gold) * costs)
+    penalties = sum(map(penalty, example.gold, example.predicted))
+    return max(0.0, score - score / len(example.gold) * penalties)
 
 
-def _runs(words: Sequence[str], length: int) -> Counter[tuple[str, ...]]:
+def _ngrams(words: Sequence[str], length: int) -> Counter[tuple[str, ...]]:
     return Counter(tuple(words[start : start + length]) for start in range(len(words) - length + 1))
 
 
-def _is_right(example: Example) -> bool:
+def _is_next_action_right(example: Example) -> bool:
     return any(
         len(example.predicted) >= len(right) and all(map(_matches, right, example.predicted))
         for right in (example.gold, *example.also_right)
@@ -344,7 +342,7 @@ def _matches(gold: Statement, predicted: Statement) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Metric:
-    """What the module of a metric offers, from a function of this one."""
+    """A metric of this module in the form of a metric's module."""
 
     measure: Callable[[Sequence[Example]], float | None]
 
@@ -357,4 +355,4 @@ ROWS = {
     measure.__name__: _Metric(measure)
     for measure in (action_score, grounding_accuracy, next_action_match, sequence_score)
 }
-"""All of them."""
+"""All metrics of actions, by name."""

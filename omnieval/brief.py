@@ -19,20 +19,20 @@ R = TypeVar("R", bound=BaseModel)
 
 
 class AgentTask(Record):
-    """A task as an agent is told of it: nothing of its graph or its evaluation functions."""
+    """A task as an agent sees it, without its graph and evaluation functions."""
 
     task_id: str
     """Opaque id."""
     instruction: str
-    """What the protocol tells the agent; `decide` is given the same text."""
+    """The instruction in the protocol's form; `decide` receives the same text."""
     applications: tuple[ApplicationInView, ...] = ()
-    """Applications that are open, the first in front."""
+    """Open applications, the first in front."""
     step_limit: int = 200
-    """Most steps."""
+    """Maximum number of steps."""
     question: str = ""
-    """What is asked; empty for tasks without a question."""
+    """The question to answer; empty for tasks without one."""
     can_ask: bool = False
-    """Whether somebody answers `ask_user`."""
+    """Whether `ask_user` is answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,56 +42,56 @@ class RecordedPart:
     instance_id: str
     application: str
     title: str
-    """What the task bar calls that."""
+    """Name of the application in the task bar."""
     reads_open_page: bool
-    """Whether it reads what only the page holds that is open, so that this must not be left before."""
+    """Whether it reads something that only the open page holds, so that the page must not be left before."""
     trajectory: Trajectory
     needs: tuple[str, ...] = ()
-    """Subtasks that come before it."""
+    """Subtasks that it depends on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentBrief:
-    """All that an agent is made from."""
+    """Everything that an agent is created from."""
 
     task: AgentTask
     seed: int = 0
-    """Seed of its random choices; another one in every repeat."""
+    """Seed of its random choices; different in every repeat."""
     number: int = 0
     """Number of the attempt among those of its agent."""
     settings: Mapping[str, JsonValue] = field(default_factory=dict)
-    """Settings of the agent, as the experiment gives them."""
+    """Settings of the agent, as given in the experiment."""
     prompt: str = ""
-    """Template of the system prompt, where the experiment gives one of its own."""
+    """Template of the system prompt, if the experiment gives one."""
     models: Models | None = None
     """The model to ask with the role `actor`; None for agents without one."""
     stage: str = "evaluation"
-    """What calls are booked under."""
+    """Stage under which calls are recorded."""
     attempt_id: str = ""
     """`item_id` of calls, so that they are counted for the attempt."""
     people: Path | None = None
     """Folder in which attempts wait for a person."""
     recorded: Sequence[RecordedPart] = ()
-    """Verified performances; given to agents that taskloom brings alone."""
+    """Verified performances; this and the following fields are only given to built-in agents."""
     answer: str = ""
-    """The right answer to what is asked; given with them."""
+    """The right answer to the task's question."""
     impossible: str = ""
-    """Why the task cannot be done, where it cannot; given with them."""
+    """Why the task cannot be done; empty if it can."""
     beside: Callable[[], RecordedPart | None] = lambda: None
-    """Finds how something is done that the task does not ask for; given with them."""
+    """Finds a performance of something that the task does not ask for."""
     orders: Sequence[Sequence[str]] = ()
-    """Orders of these in which the task succeeds, as instance ids; given with them."""
+    """Orders in which the task succeeds, as instance ids."""
 
     async def ask(self, question: PromptInput[R]) -> R:
         """The reply of the model.
 
         Raises:
-            UnusableReplyError: the reply is none of the kind that was asked for.
+            UnusableReplyError: the reply has not the requested form.
             AgentError: the model refused or did not answer, there is none, or the own prompt does not fit.
-            ModelClientError: calls cannot go on at all.
+            ModelClientError: no further calls are possible.
         """
         if self.models is None:
-            raise AgentError("The agent asks a model, and was given none.")
+            raise AgentError("The agent asks a model, but was given none.")
         try:
             return await self.models.ask(
                 question, stage=self.stage, item_id=self.attempt_id, attempt=self.seed

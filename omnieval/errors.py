@@ -1,20 +1,19 @@
 """Errors of scoring.
 
 OmniEvalError
-├── UnknownAgentError        an agent that nothing brings (names the known ones)
-├── UnknownMetricError       the same of a metric
-├── UnknownProtocolError     the same of a protocol
-├── SequenceImpossibleError  subtasks that cannot have been completed in the order given; the first violation
-is named
+├── UnknownAgentError        an unknown agent; names the known ones
+├── UnknownMetricError       an unknown metric; names the known ones
+├── UnknownProtocolError     an unknown protocol; names the known ones
+├── SequenceImpossibleError  subtasks cannot have been completed in this order; names the first violation
 ├── EvaluationEndedError     an action was reported to an evaluator whose task has ended
-└── CallUnusableError        what a model said means no action
+└── CallUnusableError        a model's reply contains no usable action
 """
 
 from taskloom.resources.errors import TaskloomError
 
 
 class OmniEvalError(TaskloomError):
-    """Anything wrong with what is to be scored; never transient."""
+    """The base of errors of scoring; never transient."""
 
 
 class UnknownAgentError(OmniEvalError):
@@ -38,4 +37,4 @@ class EvaluationEndedError(OmniEvalError):
 
 
 class CallUnusableError(OmniEvalError):
-    """What a model said means no action; the message is for the model to read."""
+    """A model's reply contains no usable action; the message is addressed to the model."""

@@ -40,39 +40,39 @@ PROTOCOLS: PluginKind["EvaluationProtocol"] = PluginKind(
     needs=("LIMITS", "instruction", "answer"),
 )
 PAPER = ("coverage_rate", "logical_consistency")
-"""Metrics of the paper; records have a field for each of them, and keep the others by name."""
+"""Metrics of the paper; records have a field for each of them, and store other metrics by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What an agent did on one task graph; metrics are computed from it."""
+    """An agent's work on one task graph, from which metrics are computed."""
 
     graph: TaskGraph
     completed: tuple[str, ...]
     """Completed subtasks, as instance ids, in the order of their completion."""
     steps: int | None = None
-    """Steps the agent made; None where they are not known."""
+    """Number of the agent's steps; None if unknown."""
 
 
 class Metric(Protocol):
-    """What a metric's module offers."""
+    """Interface of a metric's module."""
 
     @staticmethod
     def measure(attempt: Attempt) -> float | None:
-        """The value for an attempt; None where it is undefined."""
+        """The value for an attempt; None if it is undefined."""
 
 
 class ActionMetric(Protocol):
-    """What the module of a metric of actions offers."""
+    """Interface of the module of a metric of actions."""
 
     @staticmethod
     def measure(examples: Sequence[Example]) -> float | None:
-        """The value over the examples; None where it is undefined."""
+        """The value over the examples; None if it is undefined."""
 
 
 class AgentModule(Protocol):
-    """What an agent's module offers; `MODEL = True` where it asks a model, `check(settings)` where settings
-    can be wrong."""
+    """Interface of an agent's module; also `MODEL = True` if it asks a model, and `check(settings)` if it has
+    settings to check."""
 
     @staticmethod
     def create(brief: AgentBrief) -> Agent:
@@ -80,18 +80,18 @@ class AgentModule(Protocol):
 
 
 class EvaluationProtocol(Protocol):
-    """What a protocol's module offers."""
+    """Interface of a protocol's module."""
 
     LIMITS: ProtocolLimits
-    """Where attempts end."""
+    """Limits of attempts."""
 
     @staticmethod
     def instruction(task: AgentTask) -> str:
-        """What the agent is told."""
+        """The instruction that the agent is given."""
 
     @staticmethod
     def answer(said: str) -> str:
-        """The answer in what the agent said at its end; empty for none."""
+        """The answer in the agent's last message; empty for none."""
 
 
 def check_agent_settings(name: str, settings: Mapping[str, JsonValue]) -> None:
@@ -102,8 +102,8 @@ def check_agent_settings(name: str, settings: Mapping[str, JsonValue]) -> None:
     taskloom.environments.errors.AgentError: The fault 'sleeps' is unknown; known: forgets_branch, ...
 
     Raises:
-        AgentError: one of them has a value that the agent does not know.
-        UnknownAgentError: there is no such agent, or none of the name that a setting gives.
+        AgentError: one of them has a value that the agent does not accept.
+        UnknownAgentError: there is no such agent, or a setting names an unknown one.
     """
     check = getattr(AGENTS.load(name), "check", None)
     if check is not None:
@@ -111,7 +111,7 @@ def check_agent_settings(name: str, settings: Mapping[str, JsonValue]) -> None:
 
 
 def measured(attempt: Attempt) -> dict[str, float | None]:
-    """The value of every metric for `attempt`, by name; undefined where a package's metric fails.
+    """The value of every metric for `attempt`, by name; None if a package's metric fails.
 
     >>> from taskloom.taskgraph.records.graph import TaskGraph
     >>> [measured(Attempt(TaskGraph(nodes=()), ()))[name] for name in PAPER]
@@ -130,7 +130,7 @@ def action_measures(examples: Sequence[Example]) -> dict[str, float | None]:
 
 
 def further(values: dict[str, float | None]) -> dict[str, float]:
-    """The defined values of metrics that are not the paper's.
+    """The defined values of the metrics that are not in the paper.
 
     >>> further({"coverage_rate": 0.5, "speed": 2.0, "tact": None})
     {'speed': 2.0}

@@ -1,5 +1,5 @@
-"""The score of an execution sequence on a task graph, if it can have been executed; and the graph-based
-evaluator: node states that follow an agent through a task graph (section 4.1)."""
+"""The score of a possible execution sequence on a task graph, and the graph-based evaluator: node states that
+follow an agent through a task graph (section 4.1)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
@@ -21,7 +21,7 @@ from taskloom.taskgraph.records.task import Interference
 
 
 class Score(Record):
-    """How an agent did on one task graph."""
+    """The score of an agent on one task graph."""
 
     coverage_rate: float
     """Depth-weighted share of completed subtasks, 0 to 1."""
@@ -30,12 +30,12 @@ class Score(Record):
     maximum_coherency: int
     """Largest coherency score of any successful order."""
     logical_consistency: float | None
-    """Their ratio; None where the maximum is 0, because nothing could have been done more or less coherently,
-    and where the application of some subtask is not given."""
+    """Their ratio; None if the maximum is 0, because all orders are equally coherent, or if some subtask's
+    application is unknown."""
     success: bool
     """Whether every subtask was completed."""
     further_metrics: dict[str, float] = Field(default_factory=dict)
-    """Values of other metrics by name; one that is undefined is missing."""
+    """Values of other metrics by name, without undefined ones."""
 
 
 def score_of(graph: TaskGraph, completed: Sequence[str]) -> Score:
@@ -65,7 +65,7 @@ def score_of(graph: TaskGraph, completed: Sequence[str]) -> Score:
 
 
 def executed_coherency(graph: TaskGraph, completed: Sequence[str]) -> int:
-    """Adjacent pairs of one application in the sequence of completed subtasks.
+    """Adjacent same-application pairs in the sequence of completed subtasks.
 
     >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
     >>> graph = read_task_graph({"nodes": ["a", "b"], "applications": {"a": "Notes", "b": "Notes"}}, {}, str)
@@ -84,19 +84,19 @@ def require_possible(graph: TaskGraph, completed: Sequence[str]) -> None:
     Traceback (most recent call last):
     taskloom.omnieval.errors.SequenceImpossibleError: 'b' (number 1) depends on 'a', which is not ...
 
-    A subtask may overwrite or consume what another still needs: that one can then not be completed, and is
-    refused only if it stands later in the sequence.
+    A subtask may overwrite or consume what another one still needs; the other one cannot be completed after
+    it and is refused if it comes later in the sequence.
 
     Raises:
-        SequenceImpossibleError: the first subtask that is unknown, occurs twice, stands before one it depends
-            on, or reads what is lost by then; the subtasks and the resource are named.
+        SequenceImpossibleError: the first subtask that is unknown, occurs twice, comes before one that it
+            depends on, or reads what is lost by then; the subtasks and the resource are named.
     """
     names = [node.instance_id for node in graph.nodes]
-    needed: dict[str, dict[str, str]] = {}
+    producers: dict[str, dict[str, str]] = {}
     for edge in graph.edges:
-        named = edge.resource.category != UNNAMED_RESOURCE
-        resource = f" for {edge.resource.category} {edge.resource.value}".rstrip() if named else ""
-        needed.setdefault(edge.consumer, {})[edge.producer] = resource
+        is_named = edge.resource.category != UNNAMED_RESOURCE
+        resource = f" for {edge.resource.category} {edge.resource.value}".rstrip() if is_named else ""
+        producers.setdefault(edge.consumer, {})[edge.producer] = resource
     threats = [threat.record(graph) for threat in threats_of(graph)]
     done: dict[str, int] = {}
     for position, name in enumerate(completed, start=1):
@@ -106,44 +106,45 @@ def require_possible(graph: TaskGraph, completed: Sequence[str]) -> None:
                 f" Known: {', '.join(names)}."
             )
         if name in done:
-            again = f"the second time as number {position}"
-            raise SequenceImpossibleError(f"{name!r} occurs twice in the sequence, {again}.")
-        for producer, resource in needed.get(name, {}).items():
+            raise SequenceImpossibleError(
+                f"{name!r} occurs twice in the sequence, the second time as number {position}."
+            )
+        for producer, resource in producers.get(name, {}).items():
             if producer not in done:
-                needs = f"depends on {producer!r}{resource}, which is not completed before it"
-                raise SequenceImpossibleError(f"{name!r} (number {position}) {needs}.")
+                violation = f"depends on {producer!r}{resource}, which is not completed before it"
+                raise SequenceImpossibleError(f"{name!r} (number {position}) {violation}.")
         for threat in threats:
-            if threat.consumer == name and _has_struck(threat, done):
-                deed = "overwritten" if threat.kind == "overwritten_slot" else "consumed"
-                reads = f"reads {threat.resource}, which {threat.spoiler!r} has {deed} before"
-                raise SequenceImpossibleError(f"{name!r} (number {position}) {reads}.")
+            if threat.consumer == name and _has_spoiled(threat, done):
+                verb = "overwritten" if threat.kind == "overwritten_slot" else "consumed"
+                violation = f"reads {threat.resource}, which {threat.spoiler!r} has {verb} before"
+                raise SequenceImpossibleError(f"{name!r} (number {position}) {violation}.")
         done[name] = position
 
 
-def _has_struck(threat: Interference, done: Mapping[str, int]) -> bool:
-    """Whether the spoiler has come, and, where a slot is overwritten, after the producer."""
-    spoiled = done.get(threat.spoiler, 0)
-    return bool(spoiled) and not (threat.kind == "overwritten_slot" and done[threat.producer] > spoiled)
+def _has_spoiled(threat: Interference, done: Mapping[str, int]) -> bool:
+    """Whether the spoiler is done; for an overwritten slot, after the producer."""
+    position = done.get(threat.spoiler, 0)
+    return bool(position) and not (threat.kind == "overwritten_slot" and done[threat.producer] > position)
 
 
 Outcome = Literal["running", "completed", "stalled", "step_limit", "finished_early"]
-"""How a task stands: all subtasks done, nothing done for N steps, out of steps, or the agent stopped before
-the end."""
+"""State of a task: still running, all subtasks done, nothing completed for N steps, out of steps, or stopped
+by the agent before the end."""
 
 
 class NodeState(StrEnum):
-    """Where a subtask stands."""
+    """State of a subtask."""
 
     WAITING = "Waiting"
     """A subtask it depends on is not completed."""
     EVALUATING = "Evaluating"
     """Its evaluation function runs after every action."""
     COMPLETED = "Completed"
-    """Its evaluation function said success, once and for all."""
+    """Its evaluation function has returned success; this state is final."""
 
 
 SubtaskJudge = Callable[[BoundSubtask, int], Evaluation]
-"""Judges one subtask on the evidence of the episode so far; actions after that step may count for it."""
+"""Judges one subtask on the evidence of the episode so far; only actions after the given step count."""
 
 
 class GraphEvaluation(Record):
@@ -156,19 +157,19 @@ class GraphEvaluation(Record):
     completed: tuple[str, ...]
     """Completed subtasks in the order of their completion."""
     steps: int
-    """Actions made."""
+    """Number of actions."""
     progress: dict[str, float]
-    """Best progress that any evaluation of a subtask reported."""
+    """Best progress reported by any evaluation of each subtask."""
     coverage_rate: float
     """Depth-weighted share of completed subtasks."""
     logical_consistency: float | None
-    """Coherency of the completions over the largest possible; None where that is 0."""
+    """Coherency of the completions, divided by the maximum; None if that is 0."""
     side_effects: SideEffects | None = None
-    """What was changed beyond the outcome; None where it was not looked for."""
+    """What was changed beyond the outcome; None if that was not checked."""
     lost: tuple[str, ...] | None = None
-    """Completed subtasks whose work is not there at the end; None where it was not looked for."""
+    """Completed subtasks whose result is gone at the end; None if that was not checked."""
     further_metrics: dict[str, float] = Field(default_factory=dict)
-    """Values of other metrics by name; one that is undefined is missing."""
+    """Values of other metrics by name, without undefined ones."""
 
     @property
     def success(self) -> bool:
@@ -177,12 +178,12 @@ class GraphEvaluation(Record):
 
     @property
     def clean(self) -> bool | None:
-        """Whether nothing was changed beyond the outcome; None where it was not looked for."""
+        """Whether nothing else was changed; None if that was not checked."""
         return None if self.side_effects is None else not self.side_effects.total
 
     @property
     def held(self) -> bool | None:
-        """Whether everything completed is still done at the end; None where it was not looked for."""
+        """Whether everything completed still holds at the end; None if that was not checked."""
         return None if self.lost is None else not self.lost
 
 
@@ -213,22 +214,25 @@ class GraphEvaluator:
 
     @property
     def outcome(self) -> Outcome:
-        """How the task stands now."""
+        """Present state of the task."""
         return self._outcome
 
     def state_of(self, instance_id: str) -> NodeState:
-        """State of one subtask now."""
+        """Present state of one subtask."""
         if instance_id in self._completed:
             return NodeState.COMPLETED
         return NodeState.EVALUATING if instance_id in self._opened_at else NodeState.WAITING
 
     def after_action(self) -> tuple[str, ...]:
-        """Judge all Evaluating subtasks after one more action; returns those it completed. An
-        `EvaluationEndedError` if the task has ended already."""
+        """Judge all Evaluating subtasks after one more action; returns the newly completed ones.
+
+        Raises:
+            EvaluationEndedError: the task has already ended.
+        """
         if self._outcome != "running":
             raise EvaluationEndedError(f"The task has ended ({self._outcome}) after {self._steps} steps.")
         self._steps += 1
-        completed = self._sweep()
+        completed = self._judge_nodes()
         if len(self._completed) == len(self._needs):
             self._outcome = "completed"
         elif self._steps - max(self._completed.values(), default=0) >= self._patience:
@@ -238,9 +242,8 @@ class GraphEvaluator:
         return completed
 
     def finish(self) -> GraphEvaluation:
-        """End the episode, after a last look at subtasks that the last action opened, and give the
-        outcome."""
-        while self._outcome in ("running", "step_limit") and self._sweep():
+        """End the episode after judging the subtasks that the last action opened, and return the outcome."""
+        while self._outcome in ("running", "step_limit") and self._judge_nodes():
             pass
         if len(self._completed) == len(self._needs):
             self._outcome = "completed"
@@ -259,7 +262,7 @@ class GraphEvaluator:
             further_metrics=further(values),
         )
 
-    def _sweep(self) -> tuple[str, ...]:
+    def _judge_nodes(self) -> tuple[str, ...]:
         completed = []
         for node in self._graph.nodes:
             name = node.instance_id

@@ -1,5 +1,4 @@
-"""What an actor did, in the words of its prompt, and the action that its reply means, in whatever coordinates
-it points."""
+"""An actor's steps in the words of its prompt, and the action that its reply means, in any coordinates."""
 
 import json
 from collections.abc import Callable
@@ -22,21 +21,20 @@ _SCALES: dict[Coordinates, Callable[[float, int], float]] = {
 def action_of_reply(
     reply: ActorReply, coordinates: Coordinates = "labels", screen_size: tuple[int, int] = (1280, 800)
 ) -> Action | None:
-    """The action of a reply, or None where its function lacks what it needs; the agent is told so.
+    """The action of a reply, or None if its function lacks a required argument.
 
-    Arguments that the function does not have are left alone. Points count only where the actor was asked for
-    them.
+    Arguments of other functions are ignored, and so are points unless the actor was asked for them.
     """
     gesture = GESTURES.get(reply.function)
     if gesture is None:
         return None
-    given = reply.args
-    path = tuple((point.x, point.y) for point in given.path)
-    asked = given.points if coordinates != "labels" else ()
-    points = tuple(pixel(item, coordinates, screen_size) for item in asked)
+    arguments = reply.args
+    path = tuple((point.x, point.y) for point in arguments.path)
+    screen_points = arguments.points if coordinates != "labels" else ()
+    points = tuple(pixel(point, coordinates, screen_size) for point in screen_points)
     values: dict[str, object] = {
-        **given.model_dump(exclude={"wheel_dist", "path", "points"}),
-        "wheel_distance": given.wheel_dist,
+        **arguments.model_dump(exclude={"wheel_dist", "path", "points"}),
+        "wheel_distance": arguments.wheel_dist,
         "path": path,
         "points": points,
         "control_label": reply.control_label,
@@ -45,7 +43,7 @@ def action_of_reply(
     if "path" not in gesture.model_fields:
         values["position"] = path[0] if path else None
         values["point"] = points[0] if points and not reply.control_label else None
-    if "keys" in gesture.model_fields and not given.keys:
+    if "keys" in gesture.model_fields and not arguments.keys:
         return None
     known = {name: value for name, value in values.items() if name in gesture.model_fields}
     if points and issubclass(gesture, PointedGesture) and not reply.control_label:
@@ -57,7 +55,7 @@ def action_of_reply(
 
 
 def in_history(step: TrajectoryStep) -> StepInHistory:
-    """A step as the actor is told of it."""
+    """A step as it appears in the actor's prompt."""
     return StepInHistory(
         step=step.step,
         thought=step.thought,
@@ -71,7 +69,7 @@ def in_history(step: TrajectoryStep) -> StepInHistory:
 
 
 def pixel(point: ScreenPoint, coordinates: Coordinates, screen_size: tuple[int, int]) -> Point:
-    """The pixel that a point stands for; the far edge is the last pixel.
+    """The pixel of a point; the far edge is the last pixel.
 
     >>> pixel(ScreenPoint(x=1000, y=500), "thousandths", (1280, 800))
     (1279, 400)

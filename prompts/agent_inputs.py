@@ -17,35 +17,35 @@ class ApplicationInView(Record):
     name: str
     """Name in the catalogue."""
     title: str
-    """Name that people use for it, and the task bar."""
+    """Its name in the task bar and in everyday use."""
     manual: str = ""
     """Its manual."""
 
 
 class PlanReply(Record):
-    """What the planner answers."""
+    """The planner's reply."""
 
     steps: list[str] = Field(min_length=1)
     """The steps, in order."""
 
 
 class PlannerInput(PromptInput[PlanReply]):
-    """What the planner sees of a task that another agent carries out."""
+    """Input of the planner, whose plan another agent carries out."""
 
     role: ClassVar[ModelRole] = ModelRole.PLANNER
 
     instruction: str
     """What to do."""
     applications: tuple[ApplicationInView, ...] = ()
-    """What is open."""
+    """The open applications."""
     step_limit: int
-    """Actions that may be made."""
+    """Number of actions allowed."""
     screenshot: Screenshot
     """The screen at the start."""
 
 
 class SpokenActorInput(PromptInput[SpokenReply]):
-    """What an agent sees that answers in the format its model was trained for."""
+    """Input of an agent that answers in the format its model was trained for."""
 
     role: ClassVar[ModelRole] = ModelRole.ACTOR
     template: ClassVar[str] = "spoken_actor"
@@ -53,20 +53,20 @@ class SpokenActorInput(PromptInput[SpokenReply]):
     instruction: str
     """What to do."""
     applications: tuple[ApplicationInView, ...] = ()
-    """What is open."""
+    """The open applications."""
     actions: tuple[str, ...]
-    """What it may do, as signatures."""
+    """Signatures of the actions it may make."""
     grid: str
-    """How places are given."""
+    """Description of the coordinates."""
     shape: str
-    """How a reply is laid out."""
+    """Layout of a reply."""
     picture_size: tuple[int, int]
     """Width and height of the pictures."""
     step_limit: int
-    """Steps that may be taken."""
+    """Number of steps allowed."""
     first: bool = True
     """Whether this begins the conversation."""
     outcome: str = ""
-    """What became of the last actions, where that was not what was meant."""
+    """Result of the last actions, if it was not as intended."""
     screenshot: Screenshot
-    """The screen, at the size at which it is sent."""
+    """The screen, at the size in which it is sent."""

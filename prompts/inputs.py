@@ -1,5 +1,4 @@
-"""The typed input of each role's prompt: one record per role, whose fields are the variables of its
-template."""
+"""The typed input of each role's prompt: one record per role; its fields are the template's variables."""
 
 from typing import ClassVar, Literal
 
@@ -36,7 +35,7 @@ from taskloom.taskgraph.records.model_calls import ModelRole
 
 
 class ExplorerInput(PromptInput[ExplorerReply]):
-    """What the explorer sees of an application (B.1)."""
+    """Input of the explorer of an application (B.1)."""
 
     role: ClassVar[ModelRole] = ModelRole.EXPLORER
 
@@ -53,21 +52,21 @@ class ExplorerInput(PromptInput[ExplorerReply]):
     resource_categories: tuple[ResourceCategory, ...]
     """The categories that declarations may use."""
     fixtures: tuple[ResourceInView, ...]
-    """What exists after every reset."""
+    """Resources that exist after every reset."""
     examples: tuple[SubtaskTemplate, ...]
     """Curated subtasks."""
     checks: tuple[str, ...] = ()
-    """What evaluation functions can check, in one line each."""
+    """Checks available to evaluation functions, one line each."""
     performed: int = 2
     """How many parameter sets of a subtask are performed."""
     verified: tuple[KnownSubtask, ...] = ()
-    """Subtasks that earlier explorations brought and that are verified."""
+    """Verified subtasks of earlier explorations."""
     undecided: tuple[KnownSubtask, ...] = ()
-    """Proposals of earlier explorations that are still to be verified."""
+    """Proposals of earlier explorations that are not verified yet."""
     rejected: tuple[RejectedSubtask, ...] = ()
-    """Proposals of earlier explorations that were rejected."""
+    """Rejected proposals of earlier explorations."""
     wishes: tuple[str, ...] = ()
-    """What composition was short of."""
+    """What composition lacked."""
     screens: tuple[ScreenInView, ...] = ()
     """Screens beyond the first."""
     controls: tuple[Control, ...] = ()
@@ -75,26 +74,26 @@ class ExplorerInput(PromptInput[ExplorerReply]):
     screenshot: Screenshot | None = None
     """Its first screen."""
     wanted: int
-    """How many subtasks to propose at most."""
+    """Maximum number of subtasks to propose."""
     to_declare: tuple[SubtaskToDeclare, ...] = ()
-    """Subtasks whose resources are to be declared; when given, nothing else is to be proposed."""
+    """Subtasks whose resources are to be declared; if given, nothing else is to be proposed."""
     feedback: tuple[str, ...] = ()
     """Why earlier proposals were rejected."""
 
 
 class StepInHistory(Record):
-    """A step that the actor took before."""
+    """An earlier step of the actor."""
 
     step: int
     """Number, from 1."""
     thought: str = ""
-    """Why it was taken."""
+    """Why it was made."""
     function: str
     """Function called."""
     control_text: str = ""
     """Text of its control."""
     row: str = ""
-    """Name of the row that its control stood in."""
+    """Name of the row that contained its control."""
     args: str = ""
     """Its arguments as text."""
     outcome: str = "done"
@@ -104,7 +103,7 @@ class StepInHistory(Record):
 
 
 class ActorInput(PromptInput[ActorReply]):
-    """What the actor sees at one step (E.1)."""
+    """Input of the actor at one step (E.1)."""
 
     role: ClassVar[ModelRole] = ModelRole.ACTOR
 
@@ -119,41 +118,41 @@ class ActorInput(PromptInput[ActorReply]):
     feedback: tuple[str, ...] = ()
     """What was wrong with earlier attempts."""
     remarks: tuple[str, ...] = ()
-    """What is to be said of this attempt: an end that is not settled, an action repeated in vain."""
+    """Remarks on this attempt: a premature end, an action repeated in vain."""
     another_way: bool = False
     """Whether it is to be done in another way than the most obvious one."""
     history: tuple[StepInHistory, ...] = ()
     """Steps so far."""
     steps_left: int
-    """Steps that may still be taken."""
+    """Number of steps still allowed."""
     window_title: str = ""
     """Title of the window in front."""
     controls: tuple[Control, ...] = ()
     """Controls on the screen."""
     coordinates: Coordinates = "labels"
-    """How the actor says where."""
+    """How the actor points."""
     screen_size: tuple[int, int] = (1280, 800)
     """Width and height of the screen, in pixels."""
     screenshot: Screenshot | None
-    """The screen with a numbered box around every control that can be used, where boxes are shown; None where
-    the list of controls tells enough."""
+    """The screen, with a numbered box around every usable control if boxes are shown; None where the list of
+    controls is enough."""
     sparing: bool = False
-    """Whether the screen is shown only where the list of controls does not tell enough."""
+    """Whether the screen is shown only where the list of controls is not enough."""
     shows: Literal["marks_and_list", "marks", "list", "picture"] = "marks_and_list"
-    """What is shown of the screen: numbered boxes, the list of controls, both, or the picture as it is."""
+    """What is shown: numbered boxes and the list of controls, either of them, or the unannotated picture."""
     earlier: tuple[Screenshot, ...] = ()
     """Earlier screens, shown before it."""
 
     @property
     def images(self) -> tuple[Screenshot, ...]:
-        """The screen, where it is shown."""
+        """The earlier screens and the present one, if screens are shown."""
         if self.shows == "list" or self.screenshot is None:
             return ()
         return (*self.earlier, self.screenshot)
 
 
 class ComputerActorInput(PromptInput[ComputerReply]):
-    """What the actor sees that operates the screen through its provider's computer tool."""
+    """Input of an actor that operates the screen through its provider's computer tool."""
 
     role: ClassVar[ModelRole] = ModelRole.ACTOR
     template: ClassVar[str] = "computer_actor"
@@ -169,11 +168,11 @@ class ComputerActorInput(PromptInput[ComputerReply]):
     feedback: tuple[str, ...] = ()
     """What was wrong with earlier attempts."""
     step_limit: int
-    """Steps that may be taken."""
+    """Number of steps allowed."""
     screenshot: Screenshot
     """The screen at the start."""
     computer: tuple[ComputerTurn, ...] | None = Field(default=(), exclude=True)
-    """What was done since, with the screens."""
+    """Turns so far, with the screens."""
 
 
 class Performance(Record):
@@ -184,14 +183,14 @@ class Performance(Record):
     parameters: dict[str, str]
     """The parameter set."""
     shape: TaskShape = TaskShape()
-    """Where it started from and what may change; a model is shown no more, so that it describes the task and
-    not the performance."""
+    """Its initial state and what may change; models see only this, so that they describe the task and not
+    the performance."""
     effects: ShownEffects = ShownEffects()
-    """What it changed, for rules."""
+    """What it changed, for offline rules."""
 
 
 class EvaluationWriterInput(PromptInput[EvaluationWriterReply]):
-    """What the evaluation writer sees (E.2)."""
+    """Input of the evaluation writer (E.2)."""
 
     role: ClassVar[ModelRole] = ModelRole.EVALUATION_WRITER
 
@@ -216,7 +215,7 @@ class EvaluationWriterInput(PromptInput[EvaluationWriterReply]):
     surviving_families: tuple[str, ...] = ()
     """Families of wrong evidence that it accepted."""
     untested_checks: tuple[str, ...] = ()
-    """Its conditions without which every case is judged alike, all of which can be left out together."""
+    """Its idle conditions, all of which can be removed together."""
     refusing_checks: tuple[str, ...] = ()
     """Its conditions that right work does not meet."""
     feedback: tuple[str, ...] = ()
@@ -237,7 +236,7 @@ class InstanceInPool(Record):
 
 
 class SubtaskInPool(Record):
-    """A verified subtask, as the intent extractor sees it."""
+    """A verified subtask as shown to the intent extractor."""
 
     subtask_id: str
     """Its id."""
@@ -256,16 +255,16 @@ class SubtaskInPool(Record):
 
 
 class ScenarioInView(Record):
-    """A scenario the extractor may name."""
+    """A scenario that the extractor may name."""
 
     name: str
     """Its name."""
     application_categories: tuple[str, ...] = ()
-    """Application categories that make it; empty for the remainder."""
+    """Application categories that define it; empty for the remainder."""
 
 
 class IntentExtractorInput(PromptInput[IntentExtractorReply]):
-    """What the intent extractor sees (3.2)."""
+    """Input of the intent extractor (3.2)."""
 
     role: ClassVar[ModelRole] = ModelRole.INTENT_EXTRACTOR
 
@@ -276,17 +275,17 @@ class IntentExtractorInput(PromptInput[IntentExtractorReply]):
     known_goals: tuple[str, ...] = ()
     """Goals already accepted."""
     wanted: int
-    """How many intents to propose at most."""
+    """Maximum number of intents to propose."""
     smallest_group: int = Field(default=3, ge=1)
-    """Fewest subtasks of a group."""
+    """Minimum number of subtasks in a group."""
     largest_group: int = Field(default=14, ge=1)
-    """Most subtasks of a group."""
+    """Maximum number of subtasks in a group."""
     feedback: tuple[str, ...] = ()
     """Why earlier proposals were rejected."""
 
 
 class NumberedSubtask(Record):
-    """A node as the summarizer and the judge see it."""
+    """A node as shown to the summarizer, the judge and the critic."""
 
     number: int
     """Its number in this prompt."""
@@ -295,7 +294,7 @@ class NumberedSubtask(Record):
     instruction: str
     """Its instantiated instruction."""
     subtask_id: str = ""
-    """Its id, by which the catalogue knows it."""
+    """Its id in the catalogue."""
     parameters: dict[str, str] = Field(default_factory=dict)
     """Its values."""
     reads: tuple[ResourceInView, ...] = ()
@@ -305,37 +304,37 @@ class NumberedSubtask(Record):
 
 
 class ResourceLink(Record):
-    """A dependency as the summarizer sees it."""
+    """A dependency as shown to the summarizer."""
 
     producer: int
     """Number of the subtask that writes."""
     consumer: int
     """Number of the subtask that reads."""
     category: str
-    """Category of what flows."""
+    """Category of the resource."""
     kind: str
     """Kind of that category."""
     value: str = ""
-    """Value of what flows."""
+    """Value of the resource."""
 
 
 class SummarizerInput(PromptInput[SummarizerReply]):
-    """What the summarizer sees (B.4)."""
+    """Input of the summarizer (B.4)."""
 
     role: ClassVar[ModelRole] = ModelRole.SUMMARIZER
 
     goal: str = ""
-    """The intent; empty where the goal is to be written too."""
+    """The intent; empty if the goal is to be written too."""
     subtasks: tuple[NumberedSubtask, ...]
     """Nodes in an order in which they can be done."""
     links: tuple[ResourceLink, ...]
     """Dependencies."""
     called: dict[str, str] = Field(default_factory=dict)
-    """What people call the things that are named here, by their values: "the March sales"."""
+    """What people call the resources, by their values: "the March sales"."""
     uses: dict[str, str] = Field(default_factory=dict)
-    """What they are wanted for, by their values: "the tax return"."""
+    """What the resources are needed for, by their values: "the tax return"."""
     readers: str = ""
-    """Who reads what is published where these things are: "the club board"."""
+    """Who reads what is published in the world of these resources: "the club board"."""
     previous_instruction: str = ""
     """The instruction of the last round."""
     feedback: tuple[str, ...] = ()
@@ -343,18 +342,18 @@ class SummarizerInput(PromptInput[SummarizerReply]):
 
 
 class DependencyJudgeInput(PromptInput[DependencyJudgeReply]):
-    """What the dependency judge sees: the instruction and the subtasks in no telling order (B.4)."""
+    """Input of the dependency judge: the instruction, and the subtasks in random order (B.4)."""
 
     role: ClassVar[ModelRole] = ModelRole.DEPENDENCY_JUDGE
 
     instruction: str
-    """The instruction judged."""
+    """The instruction to judge."""
     subtasks: tuple[NumberedSubtask, ...]
     """The subtasks, shuffled and numbered in that order."""
 
 
 class CriticInput(PromptInput[CriticReply]):
-    """What the critic sees of a task: what is asked, what it consists of, and nothing of how it was made."""
+    """Input of the critic of a task: its instruction and subtasks, but nothing of how it was made."""
 
     role: ClassVar[ModelRole] = ModelRole.CRITIC
 
@@ -363,19 +362,19 @@ class CriticInput(PromptInput[CriticReply]):
     subtasks: tuple[NumberedSubtask, ...]
     """The subtasks in an order in which they can be done."""
     dependencies: tuple[DependencyPair, ...]
-    """Which of them needs the result of which."""
+    """Their dependencies."""
 
 
 class AttemptCriticInput(PromptInput[AttemptCriticReply]):
-    """What the critic sees of an attempt: what was asked and done, and nothing of how rules judge it."""
+    """Input of the critic of an attempt: what was asked and done, but nothing of its other verdicts."""
 
     role: ClassVar[ModelRole] = ModelRole.CRITIC
     template: ClassVar[str] = "attempt_critic"
 
     instruction: str
-    """What the agent was told."""
+    """The agent's instruction."""
     steps: tuple[StepInHistory, ...]
-    """What it did."""
+    """Its steps."""
     ending: str
     """How the attempt ended, with the agent's last words."""
     screenshot: Screenshot

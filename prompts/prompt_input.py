@@ -1,4 +1,4 @@
-"""The base of the typed inputs of prompts, and whoever answers them."""
+"""The base of the typed inputs of prompts, and the protocol of what answers them."""
 
 from typing import ClassVar, Generic, Protocol, TypeVar
 
@@ -14,47 +14,50 @@ Reply = TypeVar("Reply", bound=BaseModel)
 
 
 class PromptInput(Record, Generic[Reply]):
-    """All that one role is shown in one call; its fields are the variables of the role's template.
+    """Everything that one role is shown in one call; its fields are the variables of the role's template.
 
-    A subclass says which role it is for, whose name is also the template's.
+    A subclass sets its role, whose name is also that of the template.
     """
 
     own_prompt: str = Field(default="", exclude=True)
-    """Template that takes the place of the system part; empty for the role's."""
+    """Template that replaces the system part; empty for the role's own."""
     computer: tuple[ComputerTurn, ...] | None = Field(default=None, exclude=True)
-    """What the model did so far with its provider's computer tool; None for a question that needs no tool."""
+    """Turns so far with the provider's computer tool; None for a question without the tool."""
     past: tuple[Exchange, ...] = Field(default=(), exclude=True)
     """Earlier turns of the conversation."""
     functions: tuple[dict[str, JsonValue], ...] = Field(default=(), exclude=True)
-    """Functions that a spoken reply may call, which are declared to the server."""
+    """Functions that a textual reply may call, as declared to the server."""
     role: ClassVar[ModelRole]
     template: ClassVar[str] = ""
-    """Name of the template, where it is not the role's."""
+    """Name of the template, if it is not the role's."""
 
     @property
     def reply_type(self) -> type[Reply]:
-        """The record that the answer must be: what the class is an input of."""
-        given = (kind.__dict__.get("__pydantic_generic_metadata__", {}) for kind in type(self).__mro__)
-        found: type[Reply] = next(item["args"][0] for item in given if item.get("args"))
-        return found
+        """The record that the reply must be: the type argument of this input."""
+        generics = (kind.__dict__.get("__pydantic_generic_metadata__", {}) for kind in type(self).__mro__)
+        reply_type: type[Reply] = next(item["args"][0] for item in generics if item.get("args"))
+        return reply_type
 
     @property
     def images(self) -> tuple[Screenshot, ...]:
-        """Pictures sent beside the text, in order: the screen, where there is one."""
+        """Pictures sent with the text, in order: the screen, if there is one."""
         screenshot = getattr(self, "screenshot", None)
         return (screenshot,) if screenshot else ()
 
     def rendered(self) -> RenderedPrompt:
-        """The prompt for these values; a `TemplateBrokenError` if the template uses what is no field here."""
+        """The prompt for these values.
+
+        Raises:
+            TemplateBrokenError: the template uses a variable that is no field.
+        """
         return render(self.template or self.role, self.model_dump(mode="json"), self.images, self.own_prompt)
 
 
 class Models(Protocol):
-    """Whoever plays the roles: models, or rules."""
+    """What plays the roles: models, or rules."""
 
     async def ask(self, question: PromptInput[Reply], *, stage: str, item_id: str, attempt: int = 0) -> Reply:
-        """The typed reply to a question; equal questions have equal replies, a new `attempt` may have
-        another.
+        """The typed reply to a question; equal questions have equal replies, unless `attempt` differs.
 
         Raises:
             ModelClientError: no usable reply.

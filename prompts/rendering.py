@@ -1,6 +1,5 @@
-"""Renders prompts. All templates are read at once when the first is needed: one that is edited while a run
-goes on would otherwise meet the inputs of the code that was loaded before, or differ from call to call.
-"""
+"""Renders prompts. All templates are read together when the first is needed, because one that is edited
+during a run might not fit the inputs of the code loaded before, or differ from call to call."""
 
 import hashlib
 import json
@@ -22,17 +21,17 @@ from taskloom.taskgraph.records.model_calls import RenderedPrompt
 
 _LONGEST_TEXT = 120
 _LONGEST_VALUE = 400
-_PLAIN = frozenset({"Text", "DataItem"})
+_UNTYPED = frozenset({"Text", "DataItem"})
 _READ_ONLY = frozenset({"Text", "DataItem", "Header", "Heading", "Image"})
 _NAMELESS = frozenset({"Text", "DataItem", "Header", "Heading", "Image", "List", "Table", "Group", "Region"})
 _TASK_BAR = "TaskBarButton"
 
 
 def control_lines(values: Iterable[Mapping[str, JsonValue] | Control]) -> str:
-    r"""The controls in reading order, the task bar in one line at the end.
+    r"""The controls in reading order, with the task bar in one line at the end.
 
-    Plain texts stand without their type. A row is named where a control can be used in it, a section or
-    parent only where it tells equal controls apart. Containers that say nothing are left out.
+    Plain texts are listed without their type. The row of usable controls is named, a section or parent only
+    where it distinguishes equal controls. Empty containers are omitted.
 
     >>> place = {"left": 0, "top": 0, "right": 9, "bottom": 9}
     >>> edit = {"label": "5", "text": "Edit", "control_type": "Hyperlink", "row": "Hours", "rectangle": place}
@@ -42,16 +41,16 @@ def control_lines(values: Iterable[Mapping[str, JsonValue] | Control]) -> str:
     [6] "Saved"
     """
     controls = [Control.model_validate(value) for value in values]
-    page = [control for control in controls if control.control_type != _TASK_BAR and not _is_mute(control)]
-    alike = Counter(_looks(control) for control in page)
-    lines = [_line(control, ambiguous=alike[_looks(control)] > 1) for control in page]
-    bar = [control for control in controls if control.control_type == _TASK_BAR]
-    return "\n".join([*lines, *([_bar(bar)] if bar else [])])
+    page = [control for control in controls if control.control_type != _TASK_BAR and not _is_empty(control)]
+    counts = Counter(_appearance(control) for control in page)
+    lines = [_line(control, ambiguous=counts[_appearance(control)] > 1) for control in page]
+    buttons = [control for control in controls if control.control_type == _TASK_BAR]
+    return "\n".join([*lines, *([_task_bar_line(buttons)] if buttons else [])])
 
 
 def _line(control: Control, *, ambiguous: bool) -> str:
     parts = [f"[{control.label}]"]
-    if control.control_type not in _PLAIN:
+    if control.control_type not in _UNTYPED:
         parts.append(control.control_type)
     if control.text:
         parts.append(_quoted(control.text, _LONGEST_TEXT))
@@ -59,7 +58,8 @@ def _line(control: Control, *, ambiguous: bool) -> str:
         parts.append(f"= {_quoted(control.value, _LONGEST_VALUE)}")
     if control.checked is not None:
         parts.append("on" if control.checked else "off")
-    parts += [word for word, told in (("disabled", control.disabled), ("focused", control.focused)) if told]
+    states = {"disabled": control.disabled, "focused": control.focused}
+    parts += [name for name, holds in states.items() if holds]
     if control.row and control.control_type not in _READ_ONLY:
         parts.append(f"in row {_quoted(control.row, _LONGEST_TEXT)}")
     elif ambiguous and control.parent_text and control.control_type not in _READ_ONLY:
@@ -69,19 +69,19 @@ def _line(control: Control, *, ambiguous: bool) -> str:
     return " ".join(parts)
 
 
-def _bar(buttons: Sequence[Control]) -> str:
-    told = [
+def _task_bar_line(buttons: Sequence[Control]) -> str:
+    entries = [
         f"[{button.label}] {_quoted(button.text, _LONGEST_TEXT)}{' in front' if button.checked else ''}"
         for button in buttons
     ]
-    return f"{_TASK_BAR}: {', '.join(told)}"
+    return f"{_TASK_BAR}: {', '.join(entries)}"
 
 
-def _looks(control: Control) -> tuple[str, str, str]:
+def _appearance(control: Control) -> tuple[str, str, str]:
     return (control.control_type, control.text, control.row)
 
 
-def _is_mute(control: Control) -> bool:
+def _is_empty(control: Control) -> bool:
     return control.control_type in _NAMELESS and not control.text and not control.value
 
 
@@ -97,7 +97,7 @@ class PromptError(TaskloomError):
 
 
 class UnknownTemplateError(PromptError):
-    """No template of that name; the message names the known ones."""
+    """There is no template of that name; the message names the known ones."""
 
 
 class TemplateBrokenError(PromptError):
@@ -114,22 +114,22 @@ _LOG = logging.getLogger(__name__)
 def render(
     template: str, values: Mapping[str, JsonValue], images: tuple[Screenshot, ...] = (), own: str = ""
 ) -> RenderedPrompt:
-    """The prompt that `template` makes of `values`, with the text `own` in place of its system part if given.
+    """The prompt of `template` with `values`; the text `own` replaces its system part if given.
 
-    Texts inside `values`, whoever wrote them, are put in as data and never read as a template.
+    Texts inside `values`, from whatever source, are inserted as data and never treated as templates.
 
     Raises:
         UnknownTemplateError: there is no such template.
         TemplateBrokenError: the template uses a variable that `values` lacks.
     """
-    _say_if_edited(template)
-    known = template_hash(template)
+    _warn_if_edited(template)
+    prompt_hash = template_hash(template)
     try:
         filled = {**values, _MARK_NAME: _MARK}
         system, user = (_template(template, part).render(filled).strip() for part in _PARTS)
         if own:
             system = _environment().from_string(own).render(filled).strip()
-            known = hashlib.sha256(f"{known}{own}".encode()).hexdigest()
+            prompt_hash = hashlib.sha256(f"{prompt_hash}{own}".encode()).hexdigest()
     except UndefinedError as error:
         raise TemplateBrokenError(f"prompt template {template!r}: {error.message}") from error
     return RenderedPrompt(
@@ -137,12 +137,12 @@ def render(
         user=user.replace(_MARK, "", 1),
         stable=max(0, user.find(_MARK)),
         images=images,
-        template_hash=known,
+        template_hash=prompt_hash,
     )
 
 
 def check_own_prompt(text: str, known: Collection[str]) -> None:
-    """Check that `text` is a template with `known` variables alone.
+    """Check that `text` is a template that uses only `known` variables.
 
     Raises:
         TemplateBrokenError: it is not; the line or the variable is named.
@@ -164,7 +164,7 @@ def template_names() -> tuple[str, ...]:
 
 @cache
 def template_hash(name: str) -> str:
-    """SHA-256 over the source of a template, so that a changed prompt is a changed call."""
+    """SHA-256 of the source of a template, so that a changed prompt changes the call."""
     return hashlib.sha256("\0".join(_source(name, part) for part in _PARTS).encode()).hexdigest()
 
 
@@ -173,40 +173,42 @@ def _folder() -> Traversable:
 
 
 @cache
-def _read_at_first(place: str) -> Mapping[tuple[str, str], str]:
-    """The sources of all templates in the folder at `place`, as they are when the first of them is asked
-    for."""
+def _read_once(place: str) -> Mapping[tuple[str, str], str]:
+    """The sources of all templates, as they are when the first one in the folder at `place` is needed."""
     folder = _folder()
     return {
         (entry.name, part): text
         for entry in folder.iterdir()
         if entry.is_dir()
         for part in _PARTS
-        if (text := _text_now(folder, entry.name, part)) is not None
+        if (text := _read_text(folder, entry.name, part)) is not None
     }
 
 
-def _text_now(folder: Traversable, name: str, part: str) -> str | None:
+def _read_text(folder: Traversable, name: str, part: str) -> str | None:
     file = folder / name / f"{part}.md.jinja"
     return file.read_text(encoding="utf-8") if file.is_file() else None
 
 
-def _say_if_edited(name: str) -> None:
-    """Say once that a template is another one now, and that this process goes on with what it read."""
+def _warn_if_edited(name: str) -> None:
+    """Warn once that a template has changed and that this process keeps the version that it read."""
     folder = _folder()
-    if name not in _edited and any(
-        _text_now(folder, name, part) != _read_at_first(str(folder)).get((name, part)) for part in _PARTS
+    if name not in _EDITED and any(
+        _read_text(folder, name, part) != _read_once(str(folder)).get((name, part)) for part in _PARTS
     ):
-        _edited.add(name)
-        told = "this run goes on with the version it began with; the next run takes the new one"
-        _LOG.warning("prompt template %r was edited meanwhile: %s", name, told)
+        _EDITED.add(name)
+        _LOG.warning(
+            "prompt template %r was edited during this run, which keeps the version that it started with; the"
+            " next run uses the new one",
+            name,
+        )
 
 
-_edited: set[str] = set()
+_EDITED: set[str] = set()
 
 
 def _source(name: str, part: str) -> str:
-    text = _read_at_first(str(_folder())).get((name, part))
+    text = _read_once(str(_folder())).get((name, part))
     if text is None:
         known = ", ".join(template_names())
         raise UnknownTemplateError(f"there is no prompt template {name!r}; known: {known}")
@@ -214,7 +216,7 @@ def _source(name: str, part: str) -> str:
 
 
 def brief(text: str) -> str:
-    r"""A text in one line, cut where it is long; the cut shows.
+    r"""A text in one line; a long one is cut and ends with "…".
 
     >>> brief("Save\nit.")
     'Save it.'

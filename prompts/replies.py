@@ -1,8 +1,8 @@
-"""The typed reply of each model role: lists, texts, numbers and fixed fields alone, so that every provider's
+"""The typed reply of each model role: only lists, texts, numbers and fixed fields, so that every provider's
 structured output can enforce them; a mapping is a list of named values.
 
-Replies that can mean only what was asked for, in a slightly other form, are read and not sent back; a field
-that the reply's type does not have stays an error, because a model that names one expects it to count."""
+Replies of a slightly different form that can have only one meaning are accepted and not sent back. An unknown
+field remains an error, because a model that sends one expects it to have an effect."""
 
 import re
 from typing import Annotated, Any, Literal, Self, get_args, get_origin
@@ -16,11 +16,10 @@ from taskloom.taskgraph.records.gestures import GESTURES
 
 
 def read_near_miss(model: type[BaseModel], value: object) -> object:
-    """`value` in the form that `model` expects, as far as it can mean only that.
+    """`value` in the form that `model` expects, if it can have only one meaning.
 
-    A list or wrapper of one is opened, a single item becomes a list of one, null stands for what was left
-    out, numbers stand for texts, letter case does not count where the words are given, and a mapping is a
-    list of named values.
+    A list or wrapper of one item is unwrapped, a single item becomes a list, null counts as omitted, numbers
+    become texts, letter case is ignored in fixed words, and a mapping becomes a list of named values.
     """
     fields = model.model_fields
     if isinstance(value, list):
@@ -35,18 +34,18 @@ def read_near_miss(model: type[BaseModel], value: object) -> object:
         (inner,) = value.values()
         value = read_near_miss(model, inner) if isinstance(inner, dict | list) else value
     return {
-        name: _fitted(fields[name].annotation, item) if name in fields else item
+        name: _convert(fields[name].annotation, item) if name in fields else item
         for name, item in (value.items() if isinstance(value, dict) else ())
         if item is not None or name not in fields or fields[name].is_required()
     }
 
 
-def _fitted(annotation: Any, value: object) -> object:
+def _convert(annotation: Any, value: object) -> object:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Literal and isinstance(value, str):
-        return next((word for word in arguments if _plain(str(word)) == _plain(value)), value)
+        return next((word for word in arguments if _normalized(str(word)) == _normalized(value)), value)
     if origin is list:
-        return _list_of(arguments[0], value)
+        return _convert_list(arguments[0], value)
     if annotation is str and isinstance(value, int | float):
         return str(value).lower() if isinstance(value, bool) else str(value)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
@@ -54,44 +53,43 @@ def _fitted(annotation: Any, value: object) -> object:
     return value
 
 
-def _list_of(item: Any, value: object) -> list[object]:
+def _convert_list(item: Any, value: object) -> list[object]:
     if value is None:
         return []
-    if _is_named(item):
+    if _is_named_value(item):
         return _named_values(value)
     parts = value if isinstance(value, list) else [value]
-    lists = get_origin(item) is list and _is_named(*get_args(item))
+    is_list_of_sets = get_origin(item) is list and _is_named_value(*get_args(item))
     if (
-        lists
+        is_list_of_sets
         and value
         and parts is value
-        and all(isinstance(part, dict) and set(part) == _NAMED for part in parts)
+        and all(isinstance(part, dict) and set(part) == _NAMED_FIELDS for part in parts)
     ):
         parts = [value]  # one set of values without the list around it
-    return [_fitted(item, part) for part in parts]
+    return [_convert(item, part) for part in parts]
 
 
 def _named_values(value: object) -> list[object]:
-    """Named values, also where they are the entries of one mapping or of several."""
-    parts = value if isinstance(value, list) else [value]
-    found: list[object] = []
-    for part in parts:
-        if isinstance(part, dict) and set(part) != _NAMED:
-            found += [{"name": name, "value": _fitted(str, given)} for name, given in part.items()]
+    """Named values, also from the entries of one or several mappings."""
+    named: list[object] = []
+    for part in value if isinstance(value, list) else [value]:
+        if isinstance(part, dict) and set(part) != _NAMED_FIELDS:
+            named += [{"name": name, "value": _convert(str, item)} for name, item in part.items()]
         else:
-            found.append(part)
-    return found
+            named.append(part)
+    return named
 
 
-def _is_named(item: Any) -> bool:
-    return isinstance(item, type) and issubclass(item, BaseModel) and set(item.model_fields) == _NAMED
+def _is_named_value(item: Any) -> bool:
+    return isinstance(item, type) and issubclass(item, BaseModel) and set(item.model_fields) == _NAMED_FIELDS
 
 
-def _plain(word: str) -> str:
+def _normalized(word: str) -> str:
     return re.sub(r"[\W_]+", "", word).casefold()
 
 
-_NAMED = {"name", "value"}
+_NAMED_FIELDS = {"name", "value"}
 
 
 class ReplyPart(Record):
@@ -142,7 +140,7 @@ class NewCategory(ReplyPart):
 
 
 class ExplorerReply(ReplyPart):
-    """What the explorer answers."""
+    """The explorer's reply."""
 
     subtasks: list[ProposedSubtask]
     """The proposals."""
@@ -150,13 +148,15 @@ class ExplorerReply(ReplyPart):
     """New resource categories that the proposals use."""
 
 
-def _share(value: float) -> float:
+def _require_fraction(value: float) -> float:
     if not 0 <= value <= 1:
         raise ValueError("is a fraction of the control's width or height, from 0 to 1; its centre is 0.5")
     return value
 
 
-Share = Annotated[float, AfterValidator(_share), Field(json_schema_extra={"minimum": 0, "maximum": 1})]
+Share = Annotated[
+    float, AfterValidator(_require_fraction), Field(json_schema_extra={"minimum": 0, "maximum": 1})
+]
 """A fraction of a control's width or height."""
 
 
@@ -170,7 +170,7 @@ class Point(ReplyPart):
 
 
 class ScreenPoint(ReplyPart):
-    """A point of the screen, in the coordinates that were asked for."""
+    """A point of the screen, in the requested coordinates."""
 
     x: float = Field(ge=0)
     """From the left edge."""
@@ -178,19 +178,19 @@ class ScreenPoint(ReplyPart):
     """From the upper edge."""
 
 
-def _label(value: object) -> object:
-    """A label without the brackets that it stands in."""
+def _strip_brackets(value: object) -> object:
+    """A label without the brackets around it."""
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     return value.strip().removeprefix("[").removesuffix("]") if isinstance(value, str) else value
 
 
-Label = Annotated[str, BeforeValidator(_label)]
+Label = Annotated[str, BeforeValidator(_strip_brackets)]
 """Label of a control; also a number, or in brackets."""
 
 
 class ActorArguments(ReplyPart):
-    """Arguments of the function that the actor calls; those of other functions are left alone."""
+    """Arguments of the function that the actor calls; those of other functions are ignored."""
 
     button: Literal["left", "right", "middle"] = "left"
     """`click_input`: mouse button."""
@@ -199,7 +199,7 @@ class ActorArguments(ReplyPart):
     triple: bool = False
     """`click_input`: whether to click three times."""
     held: list[Literal["ctrl", "alt", "shift"]] = Field(default_factory=list)
-    """`click_input`: keys held down meanwhile."""
+    """`click_input`: keys held down during the click."""
     keys: str = ""
     """`keyboard_input`: keys in the documented syntax."""
     wheel_dist: int = 0
@@ -207,12 +207,11 @@ class ActorArguments(ReplyPart):
     wheel_sideways: int = 0
     """`wheel_mouse_input`: notches, positive to the right."""
     points: list[ScreenPoint] = Field(default_factory=list)
-    """Points of the screen instead of a label, where the actor points: one, or for `drag_input` two or
-    more."""
+    """Points of the screen instead of a label, if the actor may point; for `drag_input` at least two."""
     end_label: Label = ""
     """`drag_input`: label of the control to end on."""
     path: list[Point] = Field(default_factory=list)
-    """`drag_input`: at least two points; `click_input`: one point, where the centre will not do."""
+    """`drag_input`: at least two points; `click_input`: one point, if not the centre."""
     seconds: float = Field(default=1.0, ge=0, le=5)
     """`wait`, `hold_input`: how long."""
 
@@ -221,22 +220,22 @@ _FUNCTIONS = ("", *GESTURES)
 _STEP_NUMBER = re.compile(r"^\s*step \d+( of \d+)?\s*:?", re.IGNORECASE)
 
 
-def _function(name: object) -> object:
-    """The one function that is meant: letter case does not count, and `_input` may be left out."""
+def _normalize_function(name: object) -> object:
+    """The known name of a function; letter case is ignored, and `_input` may be omitted."""
     if not isinstance(name, str):
         return name
     plain = name.strip().casefold().removesuffix("()")
-    meant = [known for known in GESTURES if plain in (known, known.removesuffix("_input"))]
-    return meant[0] if len(meant) == 1 else plain if plain in _FUNCTIONS else name
+    matches = [known for known in GESTURES if plain in (known, known.removesuffix("_input"))]
+    return matches[0] if len(matches) == 1 else plain if plain in _FUNCTIONS else name
 
 
-def _known_function(name: str) -> str:
+def _require_known_function(name: str) -> str:
     if name not in _FUNCTIONS:
         raise ValueError(f"there is no function {name!r}; known: {', '.join(GESTURES)}")
     return name
 
 
-def _no_placeholder(thought: str) -> str:
+def _refuse_placeholder(thought: str) -> str:
     words = _STEP_NUMBER.sub("", thought).strip(" .:")
     if thought.strip() and (not words or words in GESTURES):
         raise ValueError(f"{thought!r} is a placeholder; say what is seen and why this action follows")
@@ -245,22 +244,22 @@ def _no_placeholder(thought: str) -> str:
 
 ActorFunction = Annotated[
     str,
-    BeforeValidator(_function),
-    AfterValidator(_known_function),
+    BeforeValidator(_normalize_function),
+    AfterValidator(_require_known_function),
     Field(json_schema_extra={"enum": list(_FUNCTIONS)}),
 ]
 """Functions an actor may call: the table of gestures; empty when the status is not CONTINUE."""
 
 
 class ActorReply(ReplyPart):
-    """What the actor answers at one step (E.1)."""
+    """The actor's reply at one step (E.1)."""
 
     status: Literal["CONTINUE", "FINISH", "GIVE_UP"]
     """Whether there is more to do, all is done, or it cannot be done."""
     observation: str = ""
     """What the screen shows."""
-    thought: Annotated[str, AfterValidator(_no_placeholder)] = ""
-    """Why this action; the mere name or number of a step is none."""
+    thought: Annotated[str, AfterValidator(_refuse_placeholder)] = ""
+    """Reason for this action, more than the name or number of a step."""
     control_label: Label = ""
     """Label of the chosen control, or empty."""
     control_text: str = ""
@@ -274,63 +273,63 @@ class ActorReply(ReplyPart):
 
     @model_validator(mode="before")
     @classmethod
-    def _thought_beside(cls, value: object) -> object:
-        """What is seen says why, where nothing else does."""
+    def _default_thought(cls, value: object) -> object:
+        """Use the observation as the thought if there is none."""
         if not isinstance(value, dict) or str(value.get("thought") or "").strip():
             return value
         return {**value, "thought": value["observation"]} if value.get("observation") else value
 
     @model_validator(mode="after")
-    def _says_why(self) -> Self:
-        """An action that nothing is said of teaches nobody anything."""
+    def _require_thought(self) -> Self:
+        """Refuse an action without a reason, from which no model can learn."""
         if self.status == "CONTINUE" and not self.thought.strip():
             raise ValueError("the thought is empty; say what is seen and why this action follows")
         return self
 
 
 class EvaluationWriterReply(ReplyPart):
-    """What the evaluation writer answers (E.2)."""
+    """The evaluation writer's reply (E.2)."""
 
     source: str
     """Python source that defines the evaluation function."""
 
 
 class ProposedEndProduct(ReplyPart):
-    """Something that is wanted in the end: a subtask of the pool with one of its parameter sets."""
+    """A result that the goal names: a subtask of the pool with one of its parameter sets."""
 
     subtask_id: str
-    """Id of the subtask that brings it about."""
+    """Id of the subtask that produces it."""
     parameters: list[NamedValue] = Field(default_factory=list)
     """Its values."""
 
 
 class ProposedIntent(ReplyPart):
-    """One goal with its end products and the subtasks that bring them about."""
+    """One goal with its end products and the subtasks that produce them."""
 
     goal: str
     """The goal in one sentence without a full stop."""
     subtask_ids: list[str]
-    """Ids of the subtasks that serve it, those of the end products included."""
+    """Ids of the subtasks that serve it, including those of the end products."""
     end_products: list[ProposedEndProduct] = Field(default_factory=list)
-    """What is wanted in the end."""
+    """Its end products."""
     scenario: str = ""
     """Name of a scenario."""
 
 
 class IntentExtractorReply(ReplyPart):
-    """What the intent extractor answers."""
+    """The intent extractor's reply."""
 
     intents: list[ProposedIntent]
     """The intents."""
 
 
 class SummarizerReply(ReplyPart):
-    """What the summarizer answers."""
+    """The summarizer's reply."""
 
     instruction: str
     """One instruction for the whole task."""
     goal: str = ""
-    """The goal in one sentence without a full stop, where none was given."""
+    """The goal in one sentence without a full stop, if none was given."""
 
 
 class DependencyPair(ReplyPart):
@@ -343,7 +342,7 @@ class DependencyPair(ReplyPart):
 
 
 class DependencyJudgeReply(ReplyPart):
-    """What the dependency judge answers."""
+    """The dependency judge's reply."""
 
     dependencies: list[DependencyPair]
     """The direct dependencies."""
@@ -354,18 +353,18 @@ class DependencyJudgeReply(ReplyPart):
 
 
 class CriticReply(ReplyPart):
-    """What the critic answers."""
+    """The critic's reply about a task."""
 
     naturalness: Score
-    """Whether a person would say it so."""
+    """Whether a person would phrase it like this."""
     sense: Score
-    """Whether somebody would want this done."""
+    """Whether anybody would want this done."""
     feasibility: Score
-    """Whether it can be done from these words."""
+    """Whether it can be done from the instruction alone."""
 
 
 class AttemptCriticReply(ReplyPart):
-    """What the critic answers about an attempt."""
+    """The critic's reply about an attempt."""
 
     done: bool
     """Whether everything that was asked for was done."""

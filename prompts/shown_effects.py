@@ -1,6 +1,5 @@
-"""What a performance changed, as the evaluation writer is shown it; the shape of what a subtask may change,
-for a writer that must not see what the performances did; and what the explorer is shown of subtasks and
-screens."""
+"""What a performance changed, as shown to the evaluation writer; the shape of what a subtask may change, for
+a writer that must not see the performances; and subtasks and screens as shown to the explorer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,48 +17,48 @@ class SubtaskToDeclare(SubtaskWording):
     """A proposed subtask without the declarations of others, so that the answer is independent of them."""
 
     fresh: tuple[str, ...] = ()
-    """Parameters free to take any new value."""
+    """Parameters that may take any new value."""
 
     @classmethod
     def of(cls, template: SubtaskTemplate) -> "SubtaskToDeclare":
-        """`template` without what it declares to read and write."""
+        """`template` without its inputs and outputs."""
         return cls.model_validate(template.model_dump(exclude={"inputs", "outputs"}))
 
 
 class ResourceInView(Record):
-    """A resource as a model sees it."""
+    """A resource as shown to a model."""
 
     category: str
     """Resource category."""
     value: str = ""
     """Path, name or document; empty for a bare slot."""
     kind: str = ""
-    """Kind of the category, where the reader needs it."""
+    """Kind of the category, if the reader needs it."""
 
 
 class KnownSubtask(Record):
-    """A subtask that is verified already."""
+    """A subtask of an earlier exploration."""
 
     name: str
     """Name within the application."""
     instruction_template: str
     """Instruction with placeholders."""
     makes: tuple[ResourceInView, ...] = ()
-    """What it makes with the values that it was verified with."""
+    """Resources that it makes with the values it was verified with."""
 
 
 class RejectedSubtask(KnownSubtask):
     """A proposal of an earlier exploration that was rejected."""
 
     reason: str
-    """Why."""
+    """Why it was rejected."""
 
 
 class ScreenInView(Record):
     """A screen beyond the first."""
 
     path: tuple[str, ...]
-    """Controls to click one after the other, from the first page on."""
+    """Controls to click in order, starting from the first page."""
     window_title: str = ""
     """Title of the window."""
     controls: tuple[Control, ...] = ()
@@ -67,24 +66,24 @@ class ScreenInView(Record):
 
 
 class TouchedRecord(Record):
-    """A record (row, object, element, note) that was added, removed or changed, as a whole."""
+    """A record (row, object, element, note) that was added, removed or changed, with all its fields."""
 
     file_path: str
-    """The file it is in."""
+    """Its file."""
     within: str = ""
     """Where in the file: the database's table; empty for anywhere."""
     kind: Literal["added", "removed", "changed"]
-    """What became of it."""
+    """What happened to it."""
     fields: dict[str, str]
-    """Its fields and their values; of a removed one, those at the start."""
+    """Its fields and their values; for a removed one, those at the start."""
     changed_fields: tuple[str, ...] = ()
-    """Of a changed one: the fields that have another value than at the start."""
+    """For a changed one: the fields whose value differs from that at the start."""
     references: dict[str, tuple[str, str, str]] = Field(default_factory=dict)
-    """Fields that hold the id of another record of the file: name of that id's field, and a field of that
+    """Fields that hold the id of another record of the file: the name of the id's field, and a field of that
     record with its value."""
     grown: dict[str, tuple[str, str, str]] = Field(default_factory=dict)
-    """Of an added one: fields that hold what a record held at the start, known by a field and its value, and
-    what stands behind it."""
+    """For an added one: fields that begin with a value that another record had at the start: a field and
+    value that identify that record, and the text appended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +93,11 @@ class CheckAsked:
     check: str
     """Its name."""
     arguments: Mapping[str, object]
-    """Its arguments; a tuple of calls stands for what they get, one behind the other."""
+    """Its arguments; a tuple of calls stands for their results, concatenated."""
 
 
 class Origin(Record):
-    """Where something that is there now was at the start."""
+    """Where the present content of a target was at the start."""
 
     kind: Literal[
         "whole",
@@ -119,29 +118,29 @@ class Origin(Record):
         "captured",
         "said",
     ]
-    """The target is a copy of the source as a whole, holds it among other text, holds all its records or a
-    certain one, or is one field of it; holds a record and all that belongs to it, or a field of what belongs
-    to it; shows the shapes and texts of the source, or texts that the screen showed; is the screen, which
-    shows the texts of the source; is the number of its records; is a picture made from it by the change that
-    `source_at` names; is an archive of the folder; is what was in the archive; is its text with that of the
-    file `source_at` behind it; is a picture of the screen as it is now; says all that the source says, laid
-    out in another way."""
+    """How the target relates to the source, in this order: it is a copy of the whole source, or contains it
+    among other text; contains all of its records, or a certain one; is one of its fields; contains a record
+    with everything that belongs to it, or a field of what belongs to it; shows the shapes and texts of the
+    source, or texts that the screen showed; is the screen, which shows the texts of the source; is the number
+    of its records; is a picture made from it by the change in `source_at`; is an archive of the folder; is
+    the archive's content; is its text followed by that of the file `source_at`; is a picture of the present
+    screen; contains all that the source says, in another layout."""
     source: str
-    """Path of a file, or `clipboard`, or `screen`, as it was at the start."""
+    """Path of a file, or `clipboard`, or `screen`, in the state at the start."""
     source_at: str = ""
-    """Table of the source's records, address of its field, a change, or what follows."""
+    """Table of the source's records, address of its field, a change, or the file that follows."""
     target: str
-    """Path of a file, or `clipboard`, or `screen`, as it is now."""
+    """Path of a file, or `clipboard`, or `screen`, in its present state."""
     target_at: str = ""
     """Table of the target's records, or address of the field; empty for the whole."""
     number: int = 0
-    """Which record of the source it is, counted from 1."""
+    """Number of the source's record, counted from 1."""
     belonging_to: dict[str, str] = Field(default_factory=dict)
-    """A field of the source's record that `belonging` and `linked` speak of."""
+    """A field that identifies the source's record, for `belonging` and `linked`."""
 
     @property
     def asked(self) -> CheckAsked:
-        """The call of a check that says so."""
+        """The call of a check that verifies it."""
         place = {"source": self.source, "target": self.target}
         match self.kind:
             case "whole" | "part":
@@ -169,15 +168,15 @@ class Origin(Record):
             case "captured":
                 return CheckAsked("check_screen_captured", {"file_path": self.target})
         if self.target == "clipboard":
-            return CheckAsked("check_clipboard_text", {"text": self._held})
+            return CheckAsked("check_clipboard_text", {"text": self._getter_calls})
         if self.kind == "field":
             at = {"file_path": self.target, "field": self.target_at}
-            return CheckAsked("check_field", {**at, "value": self._held})
-        return CheckAsked("check_file_text", {"file_path": self.target, "text": self._held})
+            return CheckAsked("check_field", {**at, "value": self._getter_calls})
+        return CheckAsked("check_file_text", {"file_path": self.target, "text": self._getter_calls})
 
     @property
-    def _held(self) -> tuple[CheckAsked, ...]:
-        """The calls that get what the target holds."""
+    def _getter_calls(self) -> tuple[CheckAsked, ...]:
+        """The calls that return the target's content."""
         files = (self.source, self.source_at) if self.kind == "joined" else (self.source,)
         checks = {"joined": "get_file_text", "count": "get_record_count", "linked": "get_linked_field"}
         at = {"field": self.source_at} if self.kind in ("field", "linked") else {}
@@ -191,36 +190,35 @@ class Origin(Record):
 
 
 class ExtendedText(Record):
-    """A text that is what it, or another file, was at the start, with something behind it."""
+    """A text to which something was appended since the start, in its own file or a new one."""
 
     file_path: str
     """The file."""
     field: str = ""
     """Address of the text in it; empty for the file as a whole."""
     text: str
-    """What stands behind it now."""
+    """The appended text."""
     source: str = ""
-    """Of a new file: the file that held at the start what it begins with."""
+    """For a new file: the file that held at the start what it begins with."""
 
 
 class ShownEffects(Record):
-    """What a performance changed, for a writer that plays by rules."""
+    """What a performance changed, for the offline writer."""
 
     essential: tuple[Effect, ...] = ()
     """Lasting changes, and those of the window, that every performance makes."""
     appeared: tuple[str, ...] = ()
-    """Texts that the screen shows at the end and did not show at the start."""
+    """Texts that the screen shows at the end and not at the start."""
     labels: tuple[str, ...] = ()
-    """Those of them that controls show as their texts, and not only input controls as what was typed into
-    them."""
+    """Those of them that are texts of controls, not only what was typed into input controls."""
     shown_times: dict[str, int] = Field(default_factory=dict)
-    """How often each of them is to be seen, of those that are texts of controls."""
+    """How often each of these labels is visible."""
     canvases: tuple[str, ...] = ()
-    """What canvases say at the end and did not say at the start, each with all its texts."""
+    """Contents of canvases that are new since the start, each with all its texts."""
     vanished: tuple[str, ...] = ()
-    """Texts that the screen showed at the start and does not show at the end."""
+    """Texts that the screen shows at the start and not at the end."""
     contents: dict[str, str] = Field(default_factory=dict)
-    """Input controls that hold something else than at the start, by name, with what they hold."""
+    """Input controls whose content differs from that at the start, by name, with the content."""
     switches: dict[str, bool] = Field(default_factory=dict)
     """Check boxes and switches that changed, by name, with their state."""
     records: tuple[TouchedRecord, ...] = ()
@@ -228,19 +226,17 @@ class ShownEffects(Record):
     origins: tuple[Origin, ...] = ()
     """Where new content was at the start."""
     extended: tuple[ExtendedText, ...] = ()
-    """Texts that grew at their end."""
+    """Texts to which something was appended."""
     rows: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Rows of tables and lists on the screen that show something else than at the start, with what is new in
-    them."""
+    """Rows of tables and lists on the screen that changed since the start, with what is new in them."""
     shown_parts: tuple[tuple[str, str], ...] = ()
-    """Parts of files, such as tables, all of whose records the screen shows at the end and did not show at
-    the start."""
+    """Parts of files, such as tables, all of whose records became visible since the start."""
     clipboard_before: str = ""
     """Text in the clipboard at the start."""
 
 
 class ChangeShape(Record):
-    """One kind of change that right work makes, without its value where that depends on parameters."""
+    """One kind of change that right work makes; without its value if that depends on parameters."""
 
     container: str
     """Path of the file or directory in terms of the parameters, or `clipboard`, `window`, `screen`."""
@@ -251,31 +247,30 @@ class ChangeShape(Record):
     kind: str
     """What happens there: added, removed or changed."""
     value_type: str = ""
-    """Type of the value that is there at the end: `text`, `number`, `date`, `yes or no`, `group`; empty for
-    what is removed."""
+    """Type of the value at the end: `text`, `number`, `date`, `yes or no`, `group`; empty for removals."""
     always: str = ""
-    """Value that is there after every performance and that no parameter is in; empty for none."""
+    """Value after every performance, if it is the same and contains no parameter; otherwise empty."""
     samples: tuple[str, ...] = ()
-    """Values that other records have at the same place at the start."""
+    """Values of other records at the same place at the start."""
 
 
 class StartingFile(Record):
-    """A file at the start."""
+    """A file of the initial state."""
 
     path: str
     """Path relative to the home."""
     format: str = ""
-    """Format that it is read as; empty where it holds no text."""
+    """Format that it is read as; empty if it is not text."""
     fields: tuple[str, ...] = ()
     """Names of its tables, columns or keys: those of the records that changed, then the first ones."""
 
 
 class TaskShape(Record):
-    """What the subtask is about: where it starts from, and what may change."""
+    """The initial state of a subtask, and what may change."""
 
     files: tuple[StartingFile, ...] = ()
     """Files at the start that the subtask may concern."""
     clipboard: str = ""
-    """Text in the clipboard at the start, cut where it is long."""
+    """Text in the clipboard at the start; cut if it is long."""
     changes: tuple[ChangeShape, ...] = ()
     """What right work changes; the same for all performances."""

@@ -1,15 +1,15 @@
-"""The catalogue as data, and the records it is read into.
+"""The catalogue as data, and its records.
 
 catalog/                             the data: applications, categories, resource categories, scenarios,
                                      capabilities, worlds
 reading/                             reads and checks the catalogue
 applications, assets                 applications, and the files that belong to their entries
-categories, instances                resource categories; resources; when an output is an input
+categories, instances                resource categories; resources, and which outputs meet which inputs
 scenarios                            scenarios
 worlds                               consistent starting data
-noise                                what an application changes by itself
-dimensions, capability_presets       the one table of complexity dimensions; capabilities by their levels
+noise                                changes that an application makes by itself
+dimensions, capability_presets       the table of complexity dimensions; capabilities as constraints on levels
 record, errors                       base classes of all records and all errors
-whole_files                          files that are there whole, or not at all
-plugins                              lookup of what is chosen by name, built in or from another package
+whole_files                          atomic writing of files
+plugins                              lookup of everything chosen by name, built in or from another package
 """

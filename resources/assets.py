@@ -1,4 +1,4 @@
-"""Files that belong to catalogue entries: fixtures that are too long, or too binary, for YAML."""
+"""Files that belong to catalogue entries: fixtures that are too long for YAML, or not text."""
 
 import io
 import json
@@ -16,7 +16,7 @@ ASSET_PREFIX = "asset:"
 
 PACKED_PREFIX = "packed:"
 """Marks a text of the catalogue as a zip archive: a JSON object of names and contents."""
-_PACKED_AT = (2026, 3, 2, 9, 0, 0)
+_ARCHIVE_TIME = (2026, 3, 2, 9, 0, 0)
 
 
 def catalog_folder() -> Traversable:
@@ -25,17 +25,19 @@ def catalog_folder() -> Traversable:
 
 
 def content_of(text: str, application: Application | None = None) -> bytes:
-    """The bytes that a content field of the catalogue stands for: the text itself, the asset it names, or a
-    zip archive of such contents.
+    """The bytes of a content field of the catalogue: the text itself, the asset that it names, or a zip
+    archive of such contents.
 
-    Assets of a user's own catalogue come before the shipped ones.
+    Assets of a user's own catalogue take precedence over shipped ones.
 
     Raises:
         UnknownCatalogEntryError: there is no such asset (names the known ones).
-        ValueError: what should be packed is no JSON object of texts.
+        ValueError: the content of an archive is no JSON object of texts.
     """
     if text.startswith(PACKED_PREFIX):
-        return _packed({name: content_of(held, application) for name, held in packed_contents(text).items()})
+        return _make_archive(
+            {name: content_of(content, application) for name, content in packed_contents(text).items()}
+        )
     if not text.startswith(ASSET_PREFIX):
         return text.encode()
     name = text.removeprefix(ASSET_PREFIX).strip()
@@ -50,19 +52,23 @@ def content_of(text: str, application: Application | None = None) -> bytes:
 
 
 def packed_contents(text: str) -> Mapping[str, str]:
-    """Names and contents of what a content field packs; a `ValueError` if it is no JSON object of texts."""
-    held = json.loads(text.removeprefix(PACKED_PREFIX))
-    if not isinstance(held, dict) or not all(isinstance(content, str) for content in held.values()):
+    """Names and contents of the members of an archive in a content field.
+
+    Raises:
+        ValueError: it is no JSON object of texts.
+    """
+    contents = json.loads(text.removeprefix(PACKED_PREFIX))
+    if not isinstance(contents, dict) or not all(isinstance(content, str) for content in contents.values()):
         raise ValueError(f"{PACKED_PREFIX} needs a JSON object of names and contents, not {text[:80]!r}")
-    return held
+    return contents
 
 
-def _packed(contents: Mapping[str, bytes]) -> bytes:
-    """A zip archive, the same for the same contents."""
-    written = io.BytesIO()
-    with zipfile.ZipFile(written, "w") as archive:
+def _make_archive(contents: Mapping[str, bytes]) -> bytes:
+    """A zip archive, reproducible for equal contents."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
         for name, content in contents.items():
-            member = zipfile.ZipInfo(name, _PACKED_AT)
+            member = zipfile.ZipInfo(name, _ARCHIVE_TIME)
             member.external_attr = 0o644 << 16
             archive.writestr(member, content)
-    return written.getvalue()
+    return stream.getvalue()

@@ -1,6 +1,6 @@
 """The five complexity dimensions (section 3.1, Table 2) as one table.
 
-Levels, cells, constraints, SQL, pages of the viewer and options of the command line derive from it.
+Levels, cells, constraints, SQL, pages of the viewer and options of the command line are derived from it.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ Level = Literal["easy", "medium", "hard"]
 """The name of a level."""
 
 Measure = Literal["edges", "nodes", "application_categories", "depth", "width"]
-"""What a dimension counts: a field of the complexity record."""
+"""What a dimension measures: a field of the complexity record."""
 
 LEVELS: tuple[Level, ...] = get_args(Level)
 """The levels, from the easiest."""
@@ -24,19 +24,19 @@ Cell = tuple[Level, ...]
 """One level per dimension, in the order of the table."""
 
 MAXIMUM_SUBTASKS = 30
-"""Most subtasks of a task graph."""
+"""Maximum number of subtasks of a task graph."""
 
 MOST_EDGES = MAXIMUM_SUBTASKS * (MAXIMUM_SUBTASKS - 1) // 2
 """Edges of the densest graph of `MAXIMUM_SUBTASKS` subtasks."""
 
 EXAMPLE_LEVELS = "hierarchy=hard,branch=medium|hard"
-"""How levels are written on the command line."""
+"""Example of levels on the command line."""
 
 EXAMPLE_CHOICE = "dependency=hard,branch=easy"
-"""How one level per dimension is written on the command line."""
+"""Example of one level per dimension on the command line."""
 
 EXAMPLE_RANGE = "instruction=6..8"
-"""How a range of values is written on the command line."""
+"""Example of a range of values on the command line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,31 +49,31 @@ class DimensionDefinition:
     column: str
     """Column of the measure in the table `tasks`."""
     singular: str
-    """Name of one thing counted; empty where the measure is a length."""
+    """Singular of what is counted; empty if the measure is a length."""
     plural: str
-    """Name of several, or of the length."""
+    """Plural of what is counted, or name of the length."""
     meaning: str
-    """What is counted, for a reader who does not know the paper."""
+    """What is measured, for readers who do not know the paper."""
     easy: int
-    """Largest value that is easy."""
+    """Largest easy value."""
     medium: int
-    """Largest value that is medium."""
+    """Largest medium value."""
     lowest: int = 1
     """Smallest value of a graph with subtasks."""
     highest: int = MAXIMUM_SUBTASKS
     """Largest value."""
     on_map: Literal["row", "column", ""] = ""
-    """Its place on the viewer's map of cells; a dimension without one is summed up there."""
+    """Its axis on the viewer's map of cells; dimensions without one are aggregated."""
     more_by: str = ""
-    """What it takes to compose more tasks of its higher levels."""
+    """What allows composing more tasks of its higher levels."""
 
     @property
     def level_column(self) -> str:
-        """Field of the complexity record, and column, that holds the level."""
+        """Name of the level's field in the complexity record, and of its column."""
         return f"{self.name}_level"
 
     def level(self, value: int) -> Level:
-        """The level that a value of this dimension has (Table 2).
+        """The level of a value of this dimension (Table 2).
 
         >>> by_name("dependency").level(1), by_name("hierarchy").level(4), by_name("branch").level(5)
         ('easy', 'medium', 'hard')
@@ -177,13 +177,13 @@ TABLE: tuple[DimensionDefinition, ...] = (
         more_by="a larger composition.maximum_ends or composition.maximum_readers",
     ),
 )
-"""The dimensions in the order of Table 2, with its bounds."""
+"""The dimensions in the order of Table 2, with their bounds."""
 
 DIMENSIONS: tuple[Dimension, ...] = tuple(row.name for row in TABLE)
 """Names of the dimensions; a cell lists its levels in this order."""
 
 EVERY_CELL: tuple[Cell, ...] = tuple(product(LEVELS, repeat=len(TABLE)))
-"""All combinations of levels, those included that no graph has."""
+"""All combinations of levels, including those that no graph can have."""
 
 _BY_NAME = {row.name: row for row in TABLE}
 _BY_MEASURE = {row.measure: row for row in TABLE}
@@ -195,7 +195,7 @@ def by_name(name: Dimension) -> DimensionDefinition:
 
 
 def by_measure(measure: Measure) -> DimensionDefinition:
-    """The row of the dimension that counts `measure`.
+    """The row of the dimension with this measure.
 
     >>> by_measure("nodes").name
     'instruction'
@@ -204,7 +204,7 @@ def by_measure(measure: Measure) -> DimensionDefinition:
 
 
 def level_in(cell: Cell, measure: Measure) -> Level:
-    """The level of `cell` in the dimension that counts `measure`.
+    """The level of `cell` in the dimension with this measure.
 
     >>> level_in(("hard", "medium", "easy", "easy", "hard"), "width")
     'hard'
@@ -213,8 +213,8 @@ def level_in(cell: Cell, measure: Measure) -> Level:
 
 
 def once_per_dimension(text: str) -> str:
-    """The text with every line that has `{dimension}` once per dimension; its name and `{meaning}` are filled
-    in.
+    """The text with every line that contains `{dimension}` repeated for each dimension, with its name and
+    `{meaning}` filled in.
 
     >>> once_per_dimension("{dimension}_level,").splitlines()[1]
     'instruction_level,'

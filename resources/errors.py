@@ -1,11 +1,11 @@
-"""The root of all errors that taskloom raises on purpose, and the errors of the catalogue.
+"""The base of all errors that taskloom raises on purpose, and the errors of the catalogue.
 
 TaskloomError                 what happened, the value, what is allowed; `hint` says what to do next
-PluginBrokenError             what another package brings cannot be used (names the package)
-JsonInvalidError              a text that is not JSON, or is ambiguous
+PluginBrokenError             a plug-in of another package cannot be used (names the package)
+JsonInvalidError              a text is not JSON, or is ambiguous
 CatalogError
-├── CatalogEntryInvalidError  a YAML file that breaks its schema (file, line, field, allowed values)
-└── UnknownCatalogEntryError  a name nobody defined (names the known ones)
+├── CatalogEntryInvalidError  a YAML file violates its schema (file, line, field, allowed values)
+└── UnknownCatalogEntryError  a name is not defined (names the known ones)
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from enum import IntEnum
 
 
 def no_such(kind: str, name: str, known: Iterable[str]) -> str:
-    """That there is no `kind` called `name`, with the nearest and all known names.
+    """A message that there is no `kind` called `name`, with the nearest and all known names.
 
     >>> no_such("query", "funel", ["funnel", "levels"])
     "There is no query named 'funel'. Did you mean 'funnel'? Known: funnel, levels."
@@ -24,7 +24,7 @@ def no_such(kind: str, name: str, known: Iterable[str]) -> str:
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """A hint that names the nearest of `known`, and all of them.
+    """A hint with the nearest of the `known` names, and all of them.
 
     >>> suggest("csv_pth", ["text_path", "csv_path"])
     "did you mean 'csv_path'? Known: csv_path, text_path"
@@ -36,12 +36,12 @@ def suggest(name: str, known: Iterable[str]) -> str:
 
 
 class ExitCode(IntEnum):
-    """How a command ends; documented in `docs/cli.md`."""
+    """Exit codes of commands; documented in `docs/cli.md`."""
 
     DONE = 0
-    """All that was asked is done."""
+    """Everything requested is done."""
     NEGATIVE_ANSWER = 1
-    """The command ran and the answer is no (a check failed, a run ended with nothing)."""
+    """The command ran and the answer is no (a check failed, a run produced nothing)."""
     BAD_INPUT = 2
     """Bad input: nothing was changed."""
     BUDGET_EXHAUSTED = 3
@@ -49,44 +49,44 @@ class ExitCode(IntEnum):
     MISSING_REQUIREMENT = 4
     """This machine lacks something (browser, application, key): the message says how to get it."""
     GATE_FAILED = 6
-    """A gate of the next dataset version does not hold: the version before stays the newest, everything made
-    is kept."""
+    """A gate of the next dataset version failed: the previous version stays the newest, everything made is
+    kept."""
     INTERRUPTED = 130
     """Interrupted: everything finished is kept, a rerun continues."""
     TERMINATED = 143
-    """Terminated: the same, at the request of another program."""
+    """Terminated by another program: everything finished is kept, a rerun continues."""
 
 
 class TaskloomError(Exception):
-    """Anything that taskloom raises on purpose."""
+    """The base of all errors that taskloom raises on purpose."""
 
     exit_code: ExitCode = ExitCode.BAD_INPUT
-    """How a command that this error ends exits."""
+    """Exit code of a command that ends with this error."""
     transient: bool = False
-    """Whether trying the same again can help; retries look at this alone."""
+    """Whether trying again can help; nothing else decides about retries."""
     hint: str = ""
-    """What to do next, where the message does not say it; shown on a line of its own."""
+    """What to do next, if the message does not say it; shown on a line of its own."""
 
 
 class PluginBrokenError(TaskloomError):
-    """What another package brings by an entry point cannot be used; the message names the package."""
+    """A plug-in of another package cannot be used; the message names the package."""
 
 
 class JsonInvalidError(TaskloomError):
-    """A text is not JSON, or does not say only one thing. The message goes on where the text's name ends: "is
-    not JSON: …"."""
+    """A text is not JSON, or is ambiguous. The message continues a sentence that begins with the text's name:
+    "is not JSON: …"."""
 
     def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(message)
         self.line = line
 
     def of(self, name: str) -> str:
-        """The whole sentence about the text called `name`, with the line where it is known."""
+        """The whole sentence about the text called `name`, with the line if it is known."""
         return f"{name} {self}{f' (line {self.line})' if self.line else ''}."
 
 
 class CatalogError(TaskloomError):
-    """Anything wrong with catalogue data; never transient."""
+    """The base of errors in catalogue data; never transient."""
 
 
 class CatalogEntryInvalidError(CatalogError):
@@ -94,7 +94,7 @@ class CatalogEntryInvalidError(CatalogError):
 
 
 class UnknownCatalogEntryError(CatalogError):
-    """A name was asked for that the catalogue does not define."""
+    """A requested name is not defined in the catalogue."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         super().__init__(no_such(kind, name, known))

@@ -1,4 +1,4 @@
-"""Resources: a category bound to a value, where it lives (App. B.3); when an output is an input."""
+"""Resources: a category bound to a value, and where it is (App. B.3); which outputs meet which inputs."""
 
 from taskloom.resources.categories import TRANSIENT_KINDS, ResourceCategory, ResourceKind
 from taskloom.resources.record import Record
@@ -7,7 +7,7 @@ from taskloom.resources.record import Record
 class Resource(Record):
     """One thing that exists in an environment while a task runs.
 
-    Two resources are the same thing exactly when all four fields are equal.
+    Two resources are the same thing if and only if all four fields are equal.
     """
 
     category: str
@@ -15,9 +15,9 @@ class Resource(Record):
     kind: ResourceKind
     """Kind of the category, repeated here so that graph mathematics needs no catalogue."""
     application: str = ""
-    """Application the resource lives in; empty for files and the clipboard."""
+    """Application that the resource belongs to; empty for files and the clipboard."""
     value: str = ""
-    """Path, name or number; for a slot the document it belongs to, or empty when it does not matter."""
+    """Path, name or number; for a slot, the document it belongs to, or empty if that does not matter."""
 
     @property
     def slot(self) -> tuple[str, str] | None:
@@ -39,23 +39,23 @@ def bind_resource(category: ResourceCategory, application: str, value: str) -> R
 
 
 def guessed_kind(category: str) -> ResourceKind | None:
-    """The kind that the ending of a category's name says, for categories that no catalogue explains.
+    """The kind that the suffix of a category's name implies, for categories that no catalogue defines.
 
-    The paper's own names follow these endings, and so does the catalogue.
+    The names of the paper and of the catalogue follow these suffixes.
 
     >>> guessed_kind("xlsx_path"), guessed_kind("table_in_clipboard"), guessed_kind("colour")
     (<ResourceKind.FILE: 'file'>, <ResourceKind.CLIPBOARD: 'clipboard'>, None)
     """
-    endings = {
+    suffixes = {
         "_in_clipboard": ResourceKind.CLIPBOARD,
         "_in_processing": ResourceKind.OPEN_DOCUMENT,
         "_path": ResourceKind.FILE,
     }
-    return next((kind for ending, kind in endings.items() if category.endswith(ending)), None)
+    return next((kind for suffix, kind in suffixes.items() if category.endswith(suffix)), None)
 
 
 def provides(output: Resource, needed: Resource) -> bool:
-    """Whether `output` meets the need `needed`.
+    """Whether `output` is what `needed` asks for.
 
     Category, kind and application must agree. Values must be equal; a slot whose reader names no document
     accepts any document.
@@ -67,5 +67,5 @@ def provides(output: Resource, needed: Resource) -> bool:
     >>> provides(a, a.model_copy(update={"value": "Documents/b.csv"}))
     False
     """
-    anything = needed.slot is not None and needed.value == ""
-    return needed == (output.model_copy(update={"value": ""}) if anything else output)
+    accepts_any = needed.slot is not None and needed.value == ""
+    return needed == (output.model_copy(update={"value": ""}) if accepts_any else output)

@@ -1,4 +1,4 @@
-"""Scenarios: which of the 20 a set of application categories belongs to (App. A.5)."""
+"""Scenarios: to which of the 20 a set of application categories belongs (App. A.5)."""
 
 from collections.abc import Collection, Sequence
 from typing import Literal
@@ -10,11 +10,11 @@ class Scenario(Record):
     """One of the 20 scenarios."""
 
     name: str
-    """Name, as reports show it."""
+    """Name in reports."""
     kind: Literal["base", "combination", "remainder"]
-    """One application category, a combination of two, or all that remains."""
+    """One application category, a combination of two, or everything else."""
     application_categories: tuple[str, ...] = ()
-    """The categories that make it; none for the remainder."""
+    """The categories that define it; none for the remainder."""
 
 
 class PaperCategory(Record):
@@ -31,9 +31,9 @@ def scenario_of(
 ) -> Scenario:
     """The scenario of a task whose applications belong to `application_categories`.
 
-    A scenario matches when its categories are exactly the task's, or else those of its `ends`: the
-    applications in which the task's end products come about, which is what its goal is about; or else that of
-    the first end, to which the longest way leads. Every other set, the empty one included, belongs to the
+    A scenario matches if its categories are exactly the task's; otherwise if they are those of its `ends`,
+    the applications that make the task's end products, which its goal is about; otherwise if it is that of
+    the first end, which has the longest path. Every other set, including the empty one, belongs to the
     remainder. So each task has one scenario, whatever the order of `scenarios`.
 
     >>> rest = Scenario(name="Mixed Work", kind="remainder")
@@ -48,10 +48,12 @@ def scenario_of(
     Raises:
         ValueError: `scenarios` has no remainder.
     """
-    known = {frozenset(item.application_categories): item for item in scenarios if item.kind != "remainder"}
-    for wanted in (frozenset(application_categories), frozenset(ends), frozenset(ends[:1])):
-        if wanted in known:
-            return known[wanted]
+    by_categories = {
+        frozenset(item.application_categories): item for item in scenarios if item.kind != "remainder"
+    }
+    for categories in (frozenset(application_categories), frozenset(ends), frozenset(ends[:1])):
+        if categories in by_categories:
+            return by_categories[categories]
     remainder = next((item for item in scenarios if item.kind == "remainder"), None)
     if remainder is None:
         raise ValueError("The scenarios have no remainder; the catalogue must name one of that kind.")

@@ -1,14 +1,14 @@
-"""Files that another process may read at any moment: they are there whole, or not at all."""
+"""Files that another process may read at any moment: they are complete or absent."""
 
 import os
 from pathlib import Path
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file under another name, then give it its own; its folder must be there.
+    """Write a file atomically, by renaming a temporary one; its folder must exist.
 
-    Several threads and processes may write it at the same time: one of their contents stays. Where writing
-    fails, the file is as it was.
+    Several threads and processes may write it at the same time: one of their contents remains. If writing
+    fails, the file is unchanged.
     """
     temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
     try:

@@ -1,9 +1,7 @@
-"""Worlds: consistent starting data over all applications, so that one subtask has many instances that make
-sense.
+"""Worlds: consistent starting data for all applications, so that one subtask has many sensible instances.
 
-The catalogue is written in the words of the first world. Another world says the same things with its own:
-wherever a value of the first world stands in a parameter set, a fixture or a prepared file, its own value
-takes that place.
+The catalogue is written in the terms of the first world. Another world replaces every value of the first
+world in parameter sets, fixtures and prepared files with its own.
 """
 
 from collections.abc import Iterable
@@ -13,76 +11,74 @@ from pydantic import Field
 from taskloom.resources.record import Record
 
 FIRST_WORLD = ""
-"""Name of the world that the catalogue is written in."""
+"""Name of the world in whose terms the catalogue is written."""
 
 
 def stem_of(value: str) -> str:
-    """A value as what it is wanted for is looked up: without folder, ending, and the mark of an export.
+    """The key under which the use of a value is stored: without folder, suffix and the mark of an export.
 
     >>> stem_of("Downloads/members-export.csv"), stem_of("Packing list")
     ('members', 'Packing list')
     """
     name = value.rpartition("/")[2]
-    stem, dot, ending = name.rpartition(".")
-    return (stem if dot and ending.isalnum() and " " not in ending else name).removesuffix("-export")
+    stem, dot, suffix = name.rpartition(".")
+    return (stem if dot and suffix.isalnum() and " " not in suffix else name).removesuffix("-export")
 
 
 class World(Record):
-    """One world, drawn from the rules of its kind with a seed, or written out by hand or by a model."""
+    """One world, drawn from the rules of its kind with a seed, or written by hand or by a model."""
 
     name: str = Field(pattern=r"^([a-z][a-z0-9_]*-[0-9]+)?$")
     """Kind and seed, such as `bakery-3`; empty for the first world."""
     kind: str
-    """What it is: `bakery`, `household`."""
+    """Its kind: `bakery`, `household`."""
     owner: str
-    """How a sentence names whose data these are: `the bakery`."""
+    """Phrase for the owner of the data: `the bakery`."""
     title: str
-    """The owner with what tells it from others of its kind: `the bakery of Ada Berg`."""
+    """The owner, distinguished from others of its kind: `the bakery of Ada Berg`."""
     description: str
     """One sentence about it."""
     terms: dict[str, str]
-    """What it calls things wherever they appear, by their place in the rules: `notes.packing.title` to `Van
+    """Its names of things wherever they appear, by their place in the rules: `notes.packing.title` to `Van
     list`."""
     labels: dict[str, str]
-    """What takes the place of whole parameter values only, by place."""
+    """Replacements of whole parameter values only, by place."""
     unchanged: tuple[str, ...] = ()
-    """Values of the first world that stay as they are although they hold a term."""
+    """Values of the first world that stay unchanged although they contain a term."""
     phrases: dict[str, str]
-    """How a sentence names a value: `Documents/march_sales.csv` by its file name, to `the March sales`."""
+    """Phrases for values: `Documents/march_sales.csv` by its file name, to `the March sales`."""
     uses: dict[str, str] = Field(default_factory=dict)
-    """What a thing is wanted for, by its title or by its file's name without the ending: `march_sales` to
+    """What a thing is needed for, by its title or by its file's name without the suffix: `march_sales` to
     `the tax return`."""
     occasions: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Occasions for which things are wanted together, by the same names; other things go with everything."""
+    """Occasions for which things are needed together, by the same names; other things suit any occasion."""
 
     def phrase(self, value: str) -> str:
-        """How a sentence names a note, file or record of this world; empty where it has no name of its own.
+        """The phrase for a note, file or record of this world; empty if it has none.
 
-        A path is looked up by its last part; a CSV file by the name of the table that it holds.
+        A path is looked up by its last part; a CSV file also by the name of its table.
         """
-        found = self.phrases.get(value, "") or self.phrases.get(value.rpartition("/")[2], "")
-        return found or (self.phrases.get(stem_of(value), "") if value.endswith(".csv") else "")
+        phrase = self.phrases.get(value, "") or self.phrases.get(value.rpartition("/")[2], "")
+        return phrase or (self.phrases.get(stem_of(value), "") if value.endswith(".csv") else "")
 
     @property
     def readers(self) -> str:
-        """Who reads what is published in this world: `the club board`; empty where nothing is said."""
+        """Who reads what is published in this world: `the club board`; empty if unknown."""
         return self.terms.get("project.about.team", "")
 
     def use(self, value: str) -> str:
-        """What a note, file or record of this world is wanted for; empty where nothing is said.
+        """What a note, file or record of this world is needed for; empty if unknown.
 
-        A file is looked up by its name without its ending; an export is wanted for what its table is wanted
-        for.
+        A file is looked up by its name without the suffix; an export has the use of its table.
         """
         return self.uses.get(value, "") or self.uses.get(stem_of(value), "")
 
     def occasions_of(self, value: str) -> tuple[str, ...]:
-        """The occasions for which a note, file or record of this world is wanted with others, looked up as
-        its use is; empty where it goes with everything."""
+        """The occasions of a note, file or record of this world, looked up like its use; empty if it suits
+        any occasion."""
         return self.occasions.get(value, ()) or self.occasions.get(stem_of(value), ())
 
     def common_occasions(self, values: Iterable[str]) -> tuple[str, ...] | None:
-        """The occasions for which all `values` are wanted, as far as they are for any; None where all go with
-        everything."""
-        found = [occasions for value in values if (occasions := self.occasions_of(value))]
-        return tuple(item for item in found[0] if all(item in other for other in found)) if found else None
+        """The occasions that all `values` with occasions share; None if no value has any."""
+        groups = [occasions for value in values if (occasions := self.occasions_of(value))]
+        return tuple(item for item in groups[0] if all(item in other for other in groups)) if groups else None

@@ -1,4 +1,4 @@
-"""What makes the repository: its environment, and the pages that are generated.
+"""Scripts for the repository: its environment, and generated pages.
 
 create_venv                         the virtual environment of `make setup`
 documentation                       writes the generated pages (`make docs`)

@@ -20,7 +20,7 @@ from scripts.house_drawing import architecture_page
 from taskloom.cli.main import create_app, exit_codes
 from taskloom.flows.settings import Settings
 from taskloom.omnieval.lookup import AGENTS
-from taskloom.omnieval.replies.formats import AS_IT_IS, GRID_WORDS, ReplyFormat
+from taskloom.omnieval.replies.formats import GRID_WORDS, ORIGINAL_SIZE, ReplyFormat
 from taskloom.resources.record import field_docstrings
 from taskloom.warehouse.field_codecs import sql_type
 from taskloom.warehouse.schema import SCHEMA_VERSION, TABLES
@@ -28,8 +28,8 @@ from taskloom.warehouse.views import views
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 _SCREENS = ((1280, 800), (1920, 1080), (2560, 1600))
-_WRITTEN = ", ".join(f"{width}×{height}" for width, height in _SCREENS)
-_TYPE_SHOWN = 60
+_SCREEN_SIZES = ", ".join(f"{width}×{height}" for width, height in _SCREENS)
+_MAXIMUM_TYPE_LENGTH = 60
 
 
 def pages() -> dict[str, str]:
@@ -60,7 +60,7 @@ def command_line_page() -> str:
 
     def describe(command: Any, name: str, parent: Any) -> None:
         inner = typer.Context(command, info_name=name, parent=parent)
-        lines.extend([f"## {inner.command_path}", "", _plain(command.help or ""), ""])
+        lines.extend([f"## {inner.command_path}", "", _strip_markers(command.help or ""), ""])
         rows = [row for parameter in command.get_params(inner) if (row := _row(parameter, inner))]
         if rows:
             lines.extend(["| option | meaning |", "|--|--|", *rows, ""])
@@ -94,49 +94,48 @@ def settings_page() -> str:
 def _settings_rows(
     model: type[BaseModel], values: BaseModel | None, prefix: str, shown: dict[type[BaseModel], str]
 ) -> list[str]:
-    """A row for each setting of `model`, whose defaults `values` holds; a record that `shown` has is referred
+    """A row for each setting of `model`, with the defaults in `values`; records in `shown` are only referred
     to."""
     rows, meanings = [], field_docstrings(model)
     for name, field in model.model_fields.items():
         default = field.get_default(call_default_factory=True) if values is None else getattr(values, name)
-        place = prefix + name
+        setting = prefix + name
         meaning = _cell(meanings.get(name, "")) + _allowed(field.annotation)
-        below = _record_in(field.annotation)
-        if below is None:
-            rows.append(f"| `{place}` | {_default(default)} | {meaning} |")
+        nested = _record_in(field.annotation)
+        if nested is None:
+            rows.append(f"| `{setting}` | {_default(default)} | {meaning} |")
             continue
-        record, key = below
+        record, suffix = nested
         if record in shown:
-            rows.append(f"| `{place}{key}` | | {meaning} Same settings as `{shown[record]}`. |")
+            rows.append(f"| `{setting}{suffix}` | | {meaning} Same settings as `{shown[record]}`. |")
             continue
-        shown[record] = place + key
-        if key:
-            rows.append(f"| `{place}{key}` | | {meaning} |")
+        shown[record] = setting + suffix
+        if suffix:
+            rows.append(f"| `{setting}{suffix}` | | {meaning} |")
         inner = default if isinstance(default, BaseModel) else None
-        rows.extend(_settings_rows(record, inner, f"{place}{key}.", shown))
+        rows.extend(_settings_rows(record, inner, f"{setting}{suffix}.", shown))
     return rows
 
 
 def _record_in(annotation: object) -> tuple[type[BaseModel], str] | None:
-    """The record that a setting is, or is made of, and how one of several is named behind the setting's
-    name."""
+    """The record of a setting or of its entries, and the suffix of an entry's name."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation, ""
-    found = next((record for part in get_args(annotation) if (record := _record_in(part))), None)
-    if found is None or get_origin(annotation) in (types.UnionType, Union):
-        return found
-    return found[0], (".NAME" if get_origin(annotation) is dict else "[]") + found[1]
+    nested = next((record for part in get_args(annotation) if (record := _record_in(part))), None)
+    if nested is None or get_origin(annotation) in (types.UnionType, Union):
+        return nested
+    return nested[0], (".NAME" if get_origin(annotation) is dict else "[]") + nested[1]
 
 
 def _allowed(annotation: object) -> str:
-    """The values of a setting that has only a few."""
+    """The values of a setting with a fixed choice."""
     if get_origin(annotation) is not Literal:
         return ""
     return f" One of {', '.join(f'`{value}`' if value else 'nothing' for value in get_args(annotation))}."
 
 
 def _default(value: object) -> str:
-    """The default as it would be written in the settings file."""
+    """The default in the notation of the settings file."""
     if value is PydanticUndefined:
         return "required"
     if value is None or value == "" or (isinstance(value, Collection) and not value):
@@ -155,7 +154,7 @@ def _row(parameter: Any, context: Any) -> str:
     return f"| `{_cell(record[0])}` | {_cell(record[1])} |"
 
 
-def _plain(text: str) -> str:
+def _strip_markers(text: str) -> str:
     return "\n".join(line.strip() for line in text.replace("\b\n", "").strip().splitlines())
 
 
@@ -168,14 +167,14 @@ def agents_page() -> str:
     rows, formats = [], []
     for name in AGENTS.built_in():
         module = AGENTS.load(name)
-        about, _, more = AGENTS.text_of(name).partition("\n\n")
+        summary, _, details = AGENTS.text_of(name).partition("\n\n")
         asks = "yes" if getattr(module, "MODEL", False) else "no"
-        rows.append(f"| `{name}` | {_cell(about)} | {asks} | {_cell(more)} |")
+        rows.append(f"| `{name}` | {_cell(summary)} | {asks} | {_cell(details)} |")
         form = getattr(module, "form", None)
         if isinstance(form, ReplyFormat):
             declared = "declared to the server" if form.declared else "in the prompt"
-            written = " or ".join(form.syntaxes)
-            cells = (f"`{name}`", written, GRID_WORDS[form.grid], _size(form), str(form.pictures), declared)
+            syntaxes = " or ".join(form.syntaxes)
+            cells = (f"`{name}`", syntaxes, GRID_WORDS[form.grid], _size(form), str(form.pictures), declared)
             formats.append(f"| {' | '.join(cells)} |")
     return "\n".join(
         [
@@ -196,7 +195,7 @@ def agents_page() -> str:
             "640×480 to 2560×1600; it arrives as precisely as the format's grid allows. The computer tools",
             "of OpenAI and Anthropic point in pixels of the picture, which is scaled down for large screens.",
             "",
-            f"| agent | call syntax | positions | picture sent for {_WRITTEN} | pictures shown | functions |",
+            f"| agent | call syntax | positions | picture for {_SCREEN_SIZES} | pictures shown | functions |",
             "|--|--|--|--|--|--|",
             *formats,
             "",
@@ -205,7 +204,7 @@ def agents_page() -> str:
 
 
 def _size(form: ReplyFormat) -> str:
-    if form.sizing == AS_IT_IS:
+    if form.sizing == ORIGINAL_SIZE:
         return "unscaled"
     return ", ".join("×".join(map(str, form.sizing.of(screen))) for screen in _SCREENS)
 
@@ -245,7 +244,7 @@ def data_model_page() -> str:
         ]
         lines += ["| column | type | meaning |", "|--|--|--|"]
         lines += [
-            f"| `{column.name}` | {_short(sql_type(column.arrow))} | {_cell(column.comment)} |"
+            f"| `{column.name}` | {_shorten_type(sql_type(column.arrow))} | {_cell(column.comment)} |"
             for column in table.columns
         ]
     lines += ["", "## Views"]
@@ -255,11 +254,11 @@ def data_model_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _short(kind: str) -> str:
-    shown = kind.replace('"', "")
-    if len(shown) > _TYPE_SHOWN:
-        shown = "STRUCT(…)[]" if shown.endswith("[]") else "STRUCT(…)"
-    return f"`{shown}`"
+def _shorten_type(name: str) -> str:
+    name = name.replace('"', "")
+    if len(name) > _MAXIMUM_TYPE_LENGTH:
+        name = "STRUCT(…)[]" if name.endswith("[]") else "STRUCT(…)"
+    return f"`{name}`"
 
 
 def write_pages() -> None:

@@ -1,6 +1,6 @@
 """The drawing of the packages in ARCHITECTURE.md, made from the code's own imports.
 
-Needs grimp, which import-linter brings; it is imported only when a drawing is made.
+Needs grimp, a dependency of import-linter, which is imported only when a drawing is made.
 """
 
 from __future__ import annotations
@@ -19,45 +19,45 @@ END = "<!-- end of the packages -->"
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
-    """A package and what stands in it."""
+class Package:
+    """A package with its contents and imports."""
 
     name: str
     purpose: str
-    """First sentence of its docstring."""
-    shelves: tuple[str, ...]
+    """First paragraph of its docstring."""
+    subfolders: tuple[str, ...]
     uses: frozenset[str]
-    """Rooms that its modules import."""
+    """Packages that its modules import."""
     own_libraries: tuple[str, ...]
-    """Libraries that no other room imports."""
+    """Libraries that no other package imports."""
 
 
-def rooms(package: str = "taskloom", root: Path = ROOT / "src") -> tuple[Room, ...]:
-    """The packages inside `package`, which stands in `root`, with their imports."""
+def read_packages(top: str = "taskloom", root: Path = ROOT / "src") -> tuple[Package, ...]:
+    """The packages inside the package `top` in `root`, with their imports."""
     import grimp
 
-    graph = grimp.build_graph(package, include_external_packages=True, cache_dir=None)
-    names = sorted(child.removeprefix(f"{package}.") for child in graph.find_children(package))
-    names = [name for name in names if (root / package / name).is_dir()]
+    graph = grimp.build_graph(top, include_external_packages=True, cache_dir=None)
+    names = sorted(child.removeprefix(f"{top}.") for child in graph.find_children(top))
+    names = [name for name in names if (root / top / name).is_dir()]
     imports: dict[str, set[str]] = {name: set() for name in names}
     for module in graph.modules:
-        inside, _, name = module.partition(".")
-        room = name.split(".")[0]
-        if inside == package and room in imports:
-            found = graph.find_modules_directly_imported_by(module)
-            imports[room] |= {item.removeprefix(f"{package}.").split(".")[0] for item in found}
+        first, _, rest = module.partition(".")
+        package = rest.split(".")[0]
+        if first == top and package in imports:
+            imported = graph.find_modules_directly_imported_by(module)
+            imports[package] |= {item.removeprefix(f"{top}.").split(".")[0] for item in imported}
     importers: dict[str, set[str]] = {}
-    for room, found in imports.items():
-        for library in found - set(names) - {package} - set(sys.stdlib_module_names):
-            importers.setdefault(library, set()).add(room)
+    for package, imported in imports.items():
+        for library in imported - set(names) - {top} - set(sys.stdlib_module_names):
+            importers.setdefault(library, set()).add(package)
     return tuple(
-        Room(
+        Package(
             name=name,
-            purpose=_purpose(root / package / name / "__init__.py"),
-            shelves=tuple(
+            purpose=_purpose(root / top / name / "__init__.py"),
+            subfolders=tuple(
                 sorted(
                     child.rpartition(".")[2]
-                    for child in graph.find_children(f"{package}.{name}")
+                    for child in graph.find_children(f"{top}.{name}")
                     if (root / Path(*child.split("."))).is_dir()
                 )
             ),
@@ -68,67 +68,67 @@ def rooms(package: str = "taskloom", root: Path = ROOT / "src") -> tuple[Room, .
     )
 
 
-def floors(found: tuple[Room, ...]) -> list[list[Room]]:
-    """The rooms from the top: a room stands above every room that it uses."""
-    by_name = {room.name: room for room in found}
-    users = _users(found)
+def layers(packages: tuple[Package, ...]) -> list[list[Package]]:
+    """The packages in layers from the top: a package is above every package that it uses."""
+    by_name = {package.name: package for package in packages}
+    users = _users_graph(packages)
     try:
-        floors = list(networkx.topological_generations(users))
+        generations = list(networkx.topological_generations(users))
     except networkx.NetworkXUnfeasible:
-        tangled = [part for part in networkx.strongly_connected_components(users) if len(part) > 1]
-        names = ", ".join(sorted(name for part in tangled for name in part))
+        cycles = [part for part in networkx.strongly_connected_components(users) if len(part) > 1]
+        names = ", ".join(sorted(name for part in cycles for name in part))
         raise ValueError(f"these packages import each other: {names}") from None
-    return [[by_name[name] for name in sorted(floor)] for floor in reversed(floors)]
+    return [[by_name[name] for name in sorted(names)] for names in reversed(generations)]
 
 
-def drawing(found: tuple[Room, ...]) -> str:
-    """The house as a mermaid diagram and a table, in Markdown."""
-    users = networkx.transitive_reduction(_users(found))
+def drawing(packages: tuple[Package, ...]) -> str:
+    """The packages as a mermaid diagram and a table, in Markdown."""
+    users = networkx.transitive_reduction(_users_graph(packages))
     lines = ["```mermaid", "flowchart TD"]
-    for number, floor in enumerate(floors(found)):
+    for number, layer in enumerate(layers(packages)):
         lines.append(f'    subgraph floor{number} [" "]')
-        lines += [f"        {room.name}" for room in floor]
+        lines += [f"        {package.name}" for package in layer]
         lines.append("    end")
-    for floor in floors(found):
-        for room in floor:
-            lines += [f"    {room.name} --> {name}" for name in sorted(users.predecessors(room.name))]
+    for layer in layers(packages):
+        for package in layer:
+            lines += [f"    {package.name} --> {name}" for name in sorted(users.predecessors(package.name))]
     lines += [
         "```",
         "",
         (
             "An arrow means that modules of the upper package import modules of the lower one; arrows implied"
-            " by others are left out."
+            " by others are omitted."
         ),
         "",
         "| package | purpose | subfolders | imports | libraries that only it imports |",
         "|--|--|--|--|--|",
     ]
-    for floor in floors(found):
-        for room in floor:
+    for layer in layers(packages):
+        for package in layer:
             cells = (
-                f"`{room.name}`",
-                room.purpose,
-                *map(", ".join, (room.shelves, sorted(room.uses), room.own_libraries)),
+                f"`{package.name}`",
+                package.purpose,
+                *map(", ".join, (package.subfolders, sorted(package.uses), package.own_libraries)),
             )
             lines.append(f"| {' | '.join(cell or '–' for cell in cells)} |")
     return "\n".join(lines)
 
 
 def architecture_page() -> str:
-    """ARCHITECTURE.md with the drawing as it is now."""
+    """ARCHITECTURE.md with the current drawing."""
     text = PAGE.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
-    _, found, after = rest.partition(END)
-    if not found:
+    _, end, after = rest.partition(END)
+    if not end:
         raise ValueError(f"{PAGE.name} lacks the lines {BEGIN!r} and {END!r}; the drawing goes between them.")
-    return f"{before}{BEGIN}\n\n{drawing(rooms())}\n\n{END}{after}"
+    return f"{before}{BEGIN}\n\n{drawing(read_packages())}\n\n{END}{after}"
 
 
-def _users(found: tuple[Room, ...]) -> networkx.DiGraph[str]:
-    """The rooms, each with an arrow to every room that uses it."""
+def _users_graph(packages: tuple[Package, ...]) -> networkx.DiGraph[str]:
+    """The packages, each with an edge to every package that uses it."""
     users: networkx.DiGraph[str] = networkx.DiGraph()
-    users.add_nodes_from(room.name for room in found)
-    users.add_edges_from((used, room.name) for room in found for used in room.uses)
+    users.add_nodes_from(package.name for package in packages)
+    users.add_edges_from((used, package.name) for package in packages for used in package.uses)
     return users
 
 

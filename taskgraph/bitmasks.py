@@ -1,6 +1,6 @@
-"""Bitmask mathematics of small directed acyclic graphs. A graph of n nodes is a tuple `predecessors` of n
-integers: bit u of `predecessors[v]` is set when u → v is an edge (`TaskGraph.predecessors`). Sets of nodes
-are integers too."""
+"""Bitmask operations on small directed acyclic graphs. A graph of n nodes is a tuple `predecessors` of n
+integers: bit u of `predecessors[v]` is set if u → v is an edge (`TaskGraph.predecessors`). Sets of nodes are
+integers too."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,7 +9,7 @@ from taskloom.taskgraph.errors import GraphInvalidError, GraphTooLargeError
 
 
 def bits(mask: int) -> Iterator[int]:
-    """Positions of the bits set in `mask`, from the lowest.
+    """Positions of the set bits of `mask`, from the lowest.
 
     >>> list(bits(0b1011))
     [0, 1, 3]
@@ -33,7 +33,7 @@ def mask_of(nodes: Sequence[int]) -> int:
 
 
 def require_size(nodes: Sequence[object]) -> None:
-    """Refuse graphs that the exact algorithms do not handle.
+    """Refuse graphs that are too large for the exact algorithms.
 
     >>> require_size((0,) * 31)
     Traceback (most recent call last):
@@ -45,7 +45,7 @@ def require_size(nodes: Sequence[object]) -> None:
     if len(nodes) > MAXIMUM_SUBTASKS:
         raise GraphTooLargeError(
             f"The graph has {len(nodes)} subtasks; exact mathematics handles up to {MAXIMUM_SUBTASKS}."
-            " Split the task or leave subtasks out."
+            " Split the task or remove subtasks."
         )
 
 
@@ -56,44 +56,44 @@ def topological_order(predecessors: Sequence[int]) -> list[int]:
     [1, 0, 2]
 
     Raises:
-        GraphInvalidError: the edges form a cycle; the message gives its nodes.
+        GraphInvalidError: the edges form a cycle; the message names its nodes.
     """
-    done, order, left = 0, [], list(range(len(predecessors)))
-    while left:
-        ready = [node for node in left if not predecessors[node] & ~done]
+    done, order, remaining = 0, [], list(range(len(predecessors)))
+    while remaining:
+        ready = [node for node in remaining if not predecessors[node] & ~done]
         if not ready:
             raise GraphInvalidError(f"The nodes {cycle_in(predecessors)} depend on each other in a cycle.")
         order += ready
         for node in ready:
             done |= 1 << node
-        left = [node for node in left if not done >> node & 1]
+        remaining = [node for node in remaining if not done >> node & 1]
     return order
 
 
 def cycle_in(predecessors: Sequence[int]) -> list[int]:
-    """The nodes of one cycle, each before one that depends on it; empty without a cycle.
+    """The nodes of one cycle, each before the one that depends on it; empty without a cycle.
 
     >>> cycle_in((0b10, 0b100, 0b1, 0b100))
     [0, 2, 1]
     >>> cycle_in((0, 0b1))
     []
     """
-    done, left = 0, (1 << len(predecessors)) - 1
-    while ready := mask_of([node for node in bits(left) if not predecessors[node] & ~done]):
+    done, remaining = 0, (1 << len(predecessors)) - 1
+    while ready := mask_of([node for node in bits(remaining) if not predecessors[node] & ~done]):
         done |= ready
-        left &= ~ready
+        remaining &= ~ready
     walk: list[int] = []
-    node = left.bit_length() - 1
-    while left and node not in walk:
+    node = remaining.bit_length() - 1
+    while remaining and node not in walk:
         walk.append(node)
-        node = next(bits(predecessors[node] & left))
+        node = next(bits(predecessors[node] & remaining))
     cycle = walk[walk.index(node) :][::-1] if walk else []
     first = cycle.index(min(cycle)) if cycle else 0
     return cycle[first:] + cycle[:first]
 
 
 def depths(predecessors: Sequence[int]) -> list[int]:
-    """Depth of every node: nodes on the longest path that ends in it, so that roots have depth 1 (Table 2).
+    """Depth of every node: nodes on the longest path that ends in it, so roots have depth 1 (Table 2).
 
     >>> depths((0, 0b1, 0b1, 0b110))
     [1, 2, 2, 3]
@@ -122,7 +122,7 @@ def ancestors(predecessors: Sequence[int]) -> list[int]:
 
 
 def successors(predecessors: Sequence[int]) -> tuple[int, ...]:
-    """The graph read the other way round: for every node, the nodes that depend on it directly.
+    """The reversed graph: for every node, the nodes that directly depend on it.
 
     >>> successors((0, 0b1, 0b1)) == (0b110, 0, 0)
     True
@@ -144,7 +144,7 @@ def neighbours(predecessors: Sequence[int]) -> list[int]:
 
 
 def parts(adjacent: Sequence[int], nodes: int) -> list[int]:
-    """Connected parts of the set `nodes` under the symmetric relation `adjacent`, by lowest member.
+    """Connected parts of the set `nodes` under the symmetric relation `adjacent`, in order of lowest member.
 
     >>> parts([0b10, 0b1, 0], 0b111) == [0b11, 0b100]
     True
@@ -175,8 +175,8 @@ def components(predecessors: Sequence[int]) -> list[int]:
 
 
 def augment(node: int, closure: Sequence[int], matched: dict[int, int], seen: int) -> tuple[bool, int]:
-    """Match `node` to an ancestor (`closure`) along an augmenting path: whether it succeeded, and those
-    `seen` by now. Only a success changes `matched`, the descendant of each matched ancestor.
+    """Match `node` to an ancestor (`closure`) along an augmenting path. Returns whether it succeeded, and the
+    ancestors `seen` so far. Only a success changes `matched`, the descendant of each matched ancestor.
 
     >>> matched = {0: 1}
     >>> augment(2, [0, 0b1, 0b1], matched, 0), augment(2, [0, 0, 0b11], matched, 0)[0], matched
@@ -187,10 +187,10 @@ def augment(node: int, closure: Sequence[int], matched: dict[int, int], seen: in
         low = options & -options
         above = low.bit_length() - 1
         seen |= low
-        found = above not in matched
-        if not found:
-            found, seen = augment(matched[above], closure, matched, seen)
-        if found:
+        is_free = above not in matched
+        if not is_free:
+            is_free, seen = augment(matched[above], closure, matched, seen)
+        if is_free:
             matched[above] = node
             return True, seen
         options = closure[node] & ~seen

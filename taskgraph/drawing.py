@@ -15,7 +15,7 @@ from taskloom.taskgraph.records.graph import TaskGraph
 def draw_text(graph: TaskGraph, *, width: int = 100) -> str:
     """The graph as text, one line per subtask in a topological order, with lanes for its dependencies.
 
-    A lane runs down from each subtask to its last consumer and branches to the right where it is needed.
+    A lane runs down from each subtask to its last consumer, with branches to the right.
 
     >>> from taskloom.taskgraph.records.subtask import BoundSubtask
     >>> print(draw_text(TaskGraph(nodes=(BoundSubtask(instance_id="a", subtask_id="a", application="Notes",
@@ -33,18 +33,18 @@ def draw_text(graph: TaskGraph, *, width: int = 100) -> str:
         column = _free_column(lanes, needed)
         lanes += [None] * (column + 1 - len(lanes))
         sources = [index for index, lane in enumerate(lanes) if lane in needed]
-        cells = [_lane_cell(at, column, lane, node, sources, waiting) for at, lane in enumerate(lanes)]
+        cells = [_lane_cell(index, column, lane, node, sources, waiting) for index, lane in enumerate(lanes)]
         for producer in needed:
             waiting[producer].discard(node)
         lanes = [lane if lane is not None and waiting[lane] else None for lane in lanes]
         lanes[column] = node if waiting[node] else None
         subtask = graph.nodes[node]
-        said = f"{subtask.application}: {subtask.instruction}" if subtask.application else subtask.instruction
-        after = ", ".join(map(str, sorted(number[other] for other in needed)))
-        after = f"  ← {after}" if needed else ""
-        rows.append(("".join(cells), f"{number[node]:>2} {' '.join(said.split())}{after}"))
-    left = max((len(drawn) for drawn, _ in rows), default=0)
-    return "\n".join(cut(f"{drawn.ljust(left)} {label}".rstrip(), width) for drawn, label in rows)
+        text = f"{subtask.application}: {subtask.instruction}" if subtask.application else subtask.instruction
+        producers = ", ".join(map(str, sorted(number[other] for other in needed)))
+        suffix = f"  ← {producers}" if needed else ""
+        rows.append(("".join(cells), f"{number[node]:>2} {' '.join(text.split())}{suffix}"))
+    indent = max((len(drawn) for drawn, _ in rows), default=0)
+    return "\n".join(cut(f"{drawn.ljust(indent)} {label}".rstrip(), width) for drawn, label in rows)
 
 
 def _free_column(lanes: list[int | None], needed: set[int]) -> int:
@@ -55,9 +55,9 @@ def _free_column(lanes: list[int | None], needed: set[int]) -> int:
 def _lane_cell(
     index: int, column: int, lane: int | None, node: int, sources: list[int], waiting: dict[int, set[int]]
 ) -> str:
-    """Two characters: what stands in a lane at the row of `node`, and what joins it to the next."""
-    inside = bool(sources) and sources[0] <= index < column
-    joint = "─" if inside else " "
+    """Two characters: the lane in the row of `node`, and the connection to the next lane."""
+    is_crossed = bool(sources) and sources[0] <= index < column
+    joint = "─" if is_crossed else " "
     if index == column:
         return "● "
     if index in sources and lane is not None:
@@ -65,12 +65,12 @@ def _lane_cell(
         first = index == sources[0]
         return (("╰" if ends else "├") if first else ("┴" if ends else "┼")) + joint
     if lane is not None:
-        return ("┼" if inside else "│") + joint
+        return ("┼" if is_crossed else "│") + joint
     return joint * 2
 
 
 def cut(line: str, width: int) -> str:
-    """`line` in at most `width` characters, the last one an ellipsis where something is left out.
+    """`line` in at most `width` characters, with an ellipsis at the end if it is cut.
 
     >>> cut("export the table", 10), cut("export", 10)
     ('export th…', 'export')
@@ -86,20 +86,20 @@ _ARROW = (
     '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7"'
     ' orient="auto"><path d="M0 0L8 4L0 8z" fill="#555"/></marker></defs>'
 )
-_INSIDE, _INSTRUCTION_LINES = _BOX_WIDTH - 18, 3
+_TEXT_WIDTH, _INSTRUCTION_LINES = _BOX_WIDTH - 18, 3
 _LETTERS, _BOLD_LETTERS, _LABEL_LETTERS = 11, 12.1, 9.5
 
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """What stands in a column: a subtask, or a lane in which the edges of an earlier subtask pass."""
+    """An entry of a column: a subtask, or a lane through which the edges of an earlier subtask pass."""
 
     node: int
     column: int
     is_lane: bool = False
 
     def height(self, predecessors: Sequence[int]) -> int:
-        """Pixels; a box has room for an arrow with its label per dependency."""
+        """Height in pixels; a box has room for a labelled arrow per dependency."""
         if self.is_lane:
             return _LANE_HEIGHT
         return max(_BOX_HEIGHT, _ARROW_STEP * predecessors[self.node].bit_count() + 8)
@@ -108,10 +108,10 @@ class _Item:
 def draw_svg(graph: TaskGraph, numbers: Mapping[str, int] | None = None) -> str:
     """The graph as an SVG picture: one column per depth, coloured by application, resources on the edges.
 
-    Subtasks of a column stand near their neighbours, and an edge over several columns has a lane of its own
-    between the boxes, which keeps edges apart; an edge says what flows where it arrives, once for edges that
-    bring the same. `numbers` are those of the subtasks by `instance_id`; by default their places in a
-    topological order.
+    Subtasks of a column are placed near their neighbours, and an edge over several columns has its own lane
+    between the boxes, which separates edges. Edges are labelled with their resources where they arrive, once
+    for edges with the same resources. `numbers` are those of the subtasks by `instance_id`; by default their
+    positions in a topological order.
 
     >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
     >>> draw_svg(read_task_graph({"nodes": ["a", "b"], "edges": [["a", "b"]]}, {}, str)).count("<rect")
@@ -119,16 +119,16 @@ def draw_svg(graph: TaskGraph, numbers: Mapping[str, int] | None = None) -> str:
     """
     predecessors = graph.predecessors
     place = _places(predecessors)
-    across = max((x for x, _ in place.values()), default=0) + _BOX_WIDTH + _MARGIN
-    down = max((y + item.height(predecessors) // 2 for item, (_, y) in place.items()), default=0) + _MARGIN
-    picture = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{across}" height="{down}" viewBox="0 0 {across}'
-        f' {down}" font-family="sans-serif" font-size="11">'
+    width = max((x for x, _ in place.values()), default=0) + _BOX_WIDTH + _MARGIN
+    height = max((y + item.height(predecessors) // 2 for item, (_, y) in place.items()), default=0) + _MARGIN
+    header = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width}'
+        f' {height}" font-family="sans-serif" font-size="11">'
     )
-    lines = [picture, _ARROW, *_edges(graph, place, predecessors)]
+    lines = [header, _ARROW, *_edges(graph, place, predecessors)]
     applications = list(dict.fromkeys(node.application for node in graph.nodes))
     order = enumerate(topological_order(predecessors), start=1)
-    given = numbers or {graph.nodes[node].instance_id: number for number, node in order}
+    numbers = numbers or {graph.nodes[node].instance_id: number for number, node in order}
     for item, (x, middle) in place.items():
         if item.is_lane:
             continue
@@ -136,12 +136,13 @@ def draw_svg(graph: TaskGraph, numbers: Mapping[str, int] | None = None) -> str:
         y = middle - height // 2
         subtask = graph.nodes[item.node]
         colour = _COLOURS[applications.index(subtask.application) % len(_COLOURS)]
-        shown = enumerate(wrapped(_printable(subtask.instruction), _INSIDE, _LETTERS, _INSTRUCTION_LINES))
+        instruction = wrapped(_printable(subtask.instruction), _TEXT_WIDTH, _LETTERS, _INSTRUCTION_LINES)
         texts = "".join(
-            f'<text x="{x + 9}" y="{y + 36 + 15 * row}">{escape(line)}</text>' for row, line in shown
+            f'<text x="{x + 9}" y="{y + 36 + 15 * row}">{escape(line)}</text>'
+            for row, line in enumerate(instruction)
         )
-        head = f"{given.get(subtask.instance_id, '')} {subtask.application}".strip()
-        head = fitted(_printable(head), _INSIDE, _BOLD_LETTERS)
+        head = f"{numbers.get(subtask.instance_id, '')} {subtask.application}".strip()
+        head = fitted(_printable(head), _TEXT_WIDTH, _BOLD_LETTERS)
         lines.append(
             f'<g data-node="{escape(_printable(subtask.instance_id), quote=True)}">'
             f'<rect x="{x}" y="{y}" width="{_BOX_WIDTH}" height="{height}" rx="6" fill="{colour}"/>'
@@ -152,7 +153,7 @@ def draw_svg(graph: TaskGraph, numbers: Mapping[str, int] | None = None) -> str:
 
 
 def _places(predecessors: tuple[int, ...]) -> dict[_Item, tuple[int, int]]:
-    """Left side and middle height of every item, in pixels."""
+    """Left edge and vertical centre of every item, in pixels."""
     columns = _columns(predecessors)
     heights = [
         sum(item.height(predecessors) for item in items) + _GAP_Y * (len(items) - 1) for items in columns
@@ -168,7 +169,7 @@ def _places(predecessors: tuple[int, ...]) -> dict[_Item, tuple[int, int]]:
 
 
 def _columns(predecessors: tuple[int, ...]) -> list[list[_Item]]:
-    """Subtasks by depth and the lanes between them, each column sorted by where its neighbours stand."""
+    """Subtasks by depth with the lanes between them, each column sorted by the positions of neighbours."""
     depth = depths(predecessors)
     columns: list[list[_Item]] = [[] for _ in range(max(depth, default=0))]
     before: dict[_Item, list[_Item]] = {}
@@ -177,8 +178,8 @@ def _columns(predecessors: tuple[int, ...]) -> list[list[_Item]]:
         columns[item.column].append(item)
         before[item] = []
         for producer in bits(predecessors[node]):
-            way = _way(producer, depth[producer] - 1, item.column)
-            for earlier, later in zip(way, (*way[1:], item), strict=True):
+            path = _path_items(producer, depth[producer] - 1, item.column)
+            for earlier, later in zip(path, (*path[1:], item), strict=True):
                 if later not in before:
                     columns[later.column].append(later)
                     before[later] = []
@@ -188,22 +189,22 @@ def _columns(predecessors: tuple[int, ...]) -> list[list[_Item]]:
     for item, earlier_items in before.items():
         for earlier in earlier_items:
             after[earlier].append(item)
-    height = {item: value for items in columns for item, value in _spread(items)}
+    height = {item: value for items in columns for item, value in _relative_positions(items)}
     for sweep in range(_SWEEPS):
-        beside = after if sweep % 2 else before
+        neighbours = after if sweep % 2 else before
         for items in reversed(columns) if sweep % 2 else columns:
-            wanted = {item: fmean([height[near] for near in beside[item] or [item]]) for item in items}
-            items.sort(key=wanted.__getitem__)
-            height |= dict(_spread(items))
+            means = {item: fmean([height[near] for near in neighbours[item] or [item]]) for item in items}
+            items.sort(key=means.__getitem__)
+            height |= dict(_relative_positions(items))
     return columns
 
 
-def _way(producer: int, start: int, end: int) -> tuple[_Item, ...]:
+def _path_items(producer: int, start: int, end: int) -> tuple[_Item, ...]:
     lanes = (_Item(producer, column, is_lane=True) for column in range(start + 1, end))
     return (_Item(producer, start), *lanes)
 
 
-def _spread(items: list[_Item]) -> Iterable[tuple[_Item, float]]:
+def _relative_positions(items: list[_Item]) -> Iterable[tuple[_Item, float]]:
     return ((item, (index + 0.5) / len(items)) for index, item in enumerate(items))
 
 
@@ -215,40 +216,40 @@ def _edges(
     flows: dict[tuple[int, int], list[Resource]] = {}
     for edge in graph.edges:
         flows.setdefault((index[edge.producer], index[edge.consumer]), []).append(edge.resource)
-    ways = {
-        (producer, consumer): _way(producer, items[producer].column, items[consumer].column)
+    paths = {
+        (producer, consumer): _path_items(producer, items[producer].column, items[consumer].column)
         for producer, consumer in flows
     }
     arriving: dict[int, list[int]] = {}
-    for producer, consumer in sorted(flows, key=lambda pair: place[ways[pair][-1]][1]):
+    for producer, consumer in sorted(flows, key=lambda pair: place[paths[pair][-1]][1]):
         arriving.setdefault(consumer, []).append(producer)
     curves, labels = [], []
-    shown: set[tuple[int, str]] = set()
+    labelled: set[tuple[int, str]] = set()
     for (producer, consumer), resources in flows.items():
         order = arriving[consumer]
         step = min(28, items[consumer].height(predecessors) // len(order))
         x, y = place[items[consumer]]
         y += round((order.index(producer) - (len(order) - 1) / 2) * step)
         named = [item for item in resources if item.category != UNNAMED_RESOURCE]
-        whole = _printable("; ".join(f"{item.category} {item.value}".strip() for item in named))
+        title = _printable("; ".join(f"{item.category} {item.value}".strip() for item in named))
         curves.append(
-            f'<path d="{_path([place[item] for item in ways[producer, consumer]], (x, y))}"'
-            f' fill="none" stroke="#555" marker-end="url(#arrow)"><title>{escape(whole)}</title></path>'
+            f'<path d="{_edge_path([place[item] for item in paths[producer, consumer]], (x, y))}"'
+            f' fill="none" stroke="#555" marker-end="url(#arrow)"><title>{escape(title)}</title></path>'
         )
-        if named and (consumer, whole) not in shown:
-            shown.add((consumer, whole))
+        if named and (consumer, title) not in labelled:
+            labelled.add((consumer, title))
             labels += _label(named, x, y, two_lines=step >= 26)
     return [*curves, *labels]
 
 
-def _path(way: list[tuple[int, int]], end: tuple[int, int]) -> str:
-    x, y = way[0][0] + _BOX_WIDTH, way[0][1]
+def _edge_path(places: list[tuple[int, int]], end: tuple[int, int]) -> str:
+    x, y = places[0][0] + _BOX_WIDTH, places[0][1]
     parts = [f"M{x} {y}"]
-    for next_x, next_y in (*((left + _BOX_WIDTH, height) for left, height in way[1:]), end):
-        bent = x + _GAP_X - _LABEL_WIDTH
+    for next_x, next_y in (*((left + _BOX_WIDTH, height) for left, height in places[1:]), end):
+        bend = x + _GAP_X - _LABEL_WIDTH
         if next_y != y:
-            middle = (x + bent) // 2
-            parts.append(f"C{middle} {y} {middle} {next_y} {bent} {next_y}")
+            middle = (x + bend) // 2
+            parts.append(f"C{middle} {y} {middle} {next_y} {bend} {next_y}")
         parts.append(f"L{next_x} {next_y}")
         x, y = next_x, next_y
     return "".join(parts)
@@ -276,7 +277,7 @@ def _printable(text: str) -> str:
     )
 
 
-_EMS = {
+_LETTER_WIDTHS = {
     **dict.fromkeys("ijlI.,:;'|! ", 0.32),
     **dict.fromkeys('frt-()[]{}/\\`"_', 0.52),
     **dict.fromkeys("mw@%WMOQ…", 1.0),
@@ -286,27 +287,26 @@ _ORDINARY, _WIDE, _OTHER = 0.64, 1.25, 0.85
 
 
 def text_width(text: str, size: float) -> float:
-    """Pixels that `text` takes at most, in letters of `size` pixels.
+    """The greatest width of `text` in pixels, with letters of `size` pixels.
 
     >>> text_width("ill", 10) < text_width("www", 10) < text_width("表計算", 10)
     True
     """
-    return size * sum(_em(letter) for letter in text)
+    return size * sum(_letter_width(letter) for letter in text)
 
 
-def _em(letter: str) -> float:
+def _letter_width(letter: str) -> float:
     if combining(letter):
         return 0.0
-    if letter in _EMS:
-        return _EMS[letter]
+    if letter in _LETTER_WIDTHS:
+        return _LETTER_WIDTHS[letter]
     if letter.isascii():
         return _ORDINARY
     return _WIDE if east_asian_width(letter) in "WF" else _OTHER
 
 
 def fitted(text: str, pixels: float, size: float) -> str:
-    """`text` on one line of at most so many `pixels`, the last letter an ellipsis where something is left
-    out.
+    """`text` on one line of at most `pixels`, with an ellipsis at the end if it is cut.
 
     >>> fitted("export the table", 60, 10), fitted("export", 60, 10)
     ('export t…', 'export')
@@ -320,23 +320,23 @@ def fitted(text: str, pixels: float, size: float) -> str:
 
 
 def wrapped(text: str, pixels: float, size: float, lines: int) -> list[str]:
-    """`text` on at most so many lines, broken between words where that is possible; what does not fit is cut.
+    """`text` on at most `lines` lines, broken between words if possible; what does not fit is cut.
 
     >>> wrapped("export the table", 70, 10, 2), wrapped("export the table", 70, 10, 1)
     (['export the', 'table'], ['export the…'])
     """
     words = text.split()
-    found: list[str] = []
-    while words and len(found) < lines - 1:
+    finished: list[str] = []
+    while words and len(finished) < lines - 1:
         line = ""
         while words and text_width(f"{line} {words[0]}".lstrip(), size) <= pixels:
             line = f"{line} {words.pop(0)}".lstrip()
         if not line:
             word = words[0]
-            cuts = (count for count in range(1, len(word)) if text_width(word[: count + 1], size) > pixels)
-            end = next(cuts, len(word))
+            ends = (count for count in range(1, len(word)) if text_width(word[: count + 1], size) > pixels)
+            end = next(ends, len(word))
             line, words[0] = word[:end], word[end:]
-        found.append(line)
-    if words or not found:
-        found.append(fitted(" ".join(words), pixels, size))
-    return found
+        finished.append(line)
+    if words or not finished:
+        finished.append(fitted(" ".join(words), pixels, size))
+    return finished

@@ -11,11 +11,11 @@ from taskloom.resources.errors import TaskloomError
 
 
 class TaskGraphError(TaskloomError):
-    """Anything wrong with a record or a graph; never transient."""
+    """The base of errors in records and graphs; never transient."""
 
 
 class GraphInvalidError(TaskGraphError):
-    """The graph breaks a rule; the message names the offending items."""
+    """The graph violates a rule; the message names the offending items."""
 
 
 class GraphTooLargeError(TaskGraphError):
@@ -23,8 +23,8 @@ class GraphTooLargeError(TaskGraphError):
 
 
 class ParameterInvalidError(TaskGraphError):
-    """A parameter set does not fit the template it is meant for."""
+    """A parameter set does not fit its template."""
 
 
 class KeysInvalidError(TaskGraphError):
-    """Keys to press break their syntax; the message says where and how to write it."""
+    """Keys violate their syntax; the message says where, and what to write instead."""

@@ -1,7 +1,6 @@
-"""When two texts are the same to a person; `COMPARING` tells the rules. `fold_text` undoes how a text is
-encoded and typeset; `fold_label` also drops what only decorates the name of a control. Neither makes two
-words equal that a person reads as different: no edit distance, no prefix rule. Long texts are shortened here
-too."""
+"""When two texts are the same to a person; `COMPARING` states the rules. `fold_text` removes differences of
+encoding and typesetting; `fold_label` also removes decoration from the name of a control. Neither makes two
+words equal that a person reads as different: no edit distance, no prefix rule. Also shortens long texts."""
 
 import hashlib
 import re
@@ -9,7 +8,7 @@ import unicodedata
 from collections.abc import Callable
 from functools import lru_cache, wraps
 
-_TYPESET = str.maketrans(
+_PLAIN_PUNCTUATION = str.maketrans(
     {
         **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4`", "'"),
         **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
@@ -36,15 +35,15 @@ invisible characters are left out; numbers are compared as numbers.
 As a phrase (labels, texts that are contained): besides, case does not count and all white space is one space; whole words only.
 Of a file whose text was not kept whole, or is in an encoding that cannot be told, only what is certain is answered; anything
 else makes the whole evaluation unavailable, which is neither passed nor failed."""  # noqa: E501
-"""How checks compare texts, for those who write evaluation functions."""
+"""How checks compare texts, for writers of evaluation functions."""
 _CACHED_LENGTH = 500
-"""Longest text that counts as short: names of controls come again and again, documents are large."""
+"""Longest text that counts as short: names of controls recur, documents are large."""
 _INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
-_ASCII_TYPESET = str.maketrans({"`": "'"})
+_PLAIN_ASCII_PUNCTUATION = str.maketrans({"`": "'"})
 
 
-def _remembered(fold: Callable[[str], str]) -> Callable[[str], str]:
-    """`fold` with its last answers: many for short texts, few for documents."""
+def _cached(fold: Callable[[str], str]) -> Callable[[str], str]:
+    """`fold` with a cache of results: a large one for short texts, a small one for documents."""
     short, long = lru_cache(maxsize=32_768)(fold), lru_cache(maxsize=256)(fold)
 
     @wraps(fold)
@@ -54,7 +53,7 @@ def _remembered(fold: Callable[[str], str]) -> Callable[[str], str]:
     return folded
 
 
-@_remembered
+@_cached
 def fold_text(text: str) -> str:
     r"""Fold a text's encoding and typesetting: NFKC, case, white space, quotation marks, dashes, invisible
     characters.
@@ -72,7 +71,7 @@ def fold_text(text: str) -> str:
 
 
 def composed(text: str) -> str:
-    r"""`text` in composed Unicode (NFC), the normal form in which paths and contents are kept and compared.
+    r"""`text` in composed Unicode (NFC), the normal form in which paths and contents are stored and compared.
 
     >>> composed("Cafe\u0301") == "Caf\u00e9"
     True
@@ -81,7 +80,7 @@ def composed(text: str) -> str:
 
 
 def exact_text(text: str) -> str:
-    r"""A whole text as it is compared exactly: see `COMPARING`.
+    r"""The normal form of a whole text for exact comparison: see `COMPARING`.
 
     >>> exact_text("one \r\ntwo\n"), exact_text("\n\none"), exact_text("one\x0ctwo"), exact_text("one\u2028two")
     ('one\ntwo', '\n\none', 'one\x0ctwo', 'one\u2028two')
@@ -90,7 +89,7 @@ def exact_text(text: str) -> str:
 
 
 def written_out(text: str) -> str:
-    r"""A value as it is compared letter by letter: as `exact_text`, with encoding and typesetting undone.
+    r"""The normal form of a value: like `exact_text`, without differences of encoding and typesetting.
 
     >>> written_out("Don\u2019t SAVE\n"), written_out(" Grace"), written_out("one \r\ntwo\n")
     ("Don't SAVE", ' Grace', 'one\ntwo')
@@ -105,8 +104,8 @@ def _without_line_ends(text: str) -> str:
 
 def _visible(text: str) -> str:
     if text.isascii():
-        return _INVISIBLE.sub("", text.translate(_ASCII_TYPESET))
-    typeset = unicodedata.normalize("NFKC", text.translate(_TYPESET)).translate(_TYPESET)
+        return _INVISIBLE.sub("", text.translate(_PLAIN_ASCII_PUNCTUATION))
+    typeset = unicodedata.normalize("NFKC", text.translate(_PLAIN_PUNCTUATION)).translate(_PLAIN_PUNCTUATION)
     return "".join(
         character
         for character in typeset
@@ -114,9 +113,9 @@ def _visible(text: str) -> str:
     )
 
 
-@_remembered
+@_cached
 def fold_label(text: str) -> str:
-    r"""Fold the name of a control: `fold_text`, and away with what only decorates a label.
+    r"""Fold the name of a control: `fold_text`, without the decoration of labels.
 
     >>> fold_label("  &Save\u00a0As\u2026 "), fold_label("E&xit"), fold_label("Cut & Paste"), fold_label("R&D")
     ('save as', 'exit', 'cut & paste', 'r&d')
@@ -137,8 +136,8 @@ def fold_label(text: str) -> str:
 def same_label(wanted: str, shown: str) -> bool:
     r"""Whether a control that shows `shown` is what a person means by `wanted`.
 
-    A keyboard shortcut shown behind the name may be left out of `wanted`; two texts that both name a shortcut
-    must name the same one.
+    `wanted` may omit a keyboard shortcut shown behind the name; two texts that both name a shortcut must name
+    the same one.
 
     >>> same_label("Save", "&Save\u2026"), same_label("Save", "Save As"), same_label("Bold", "Bold (Ctrl+B)")
     (True, False, True)
@@ -146,14 +145,14 @@ def same_label(wanted: str, shown: str) -> bool:
     False
     """
     if max(len(wanted), len(shown)) > _CACHED_LENGTH:
-        folded = fold_text(wanted)  # a document has no ornaments
+        folded = fold_text(wanted)  # a document has no decoration
         return bool(folded) and folded == fold_text(shown)
     first, second = fold_label(wanted), fold_label(shown)
     if not first or not second:
         return False
     if first == second:
         return True
-    # Every shortcut holds a plus sign, and hardly any label does.
+    # Every shortcut contains a plus sign, but few labels do.
     if "+" not in second or ("+" in first and _SHORTCUT.search(first)):
         return False
     shortcut = _SHORTCUT.search(second)
@@ -166,7 +165,7 @@ _MARK_LENGTH = len("… sha256:") + 16
 
 
 def cut_text(text: str, limit: int) -> str:
-    """`text`, or its first `limit` characters with the hash of the whole behind them.
+    """`text`, or its first `limit` characters followed by the hash of the whole.
 
     >>> cut_text("abc", 3), cut_text("abcd", 3)
     ('abc', 'abc… sha256:88d4266fd4e6338d')
@@ -175,13 +174,13 @@ def cut_text(text: str, limit: int) -> str:
 
 
 def is_cut_of(cut: str, whole: str) -> bool:
-    """Whether `cut` is what `cut_text` made of `whole`.
+    """Whether `cut` is `whole` as shortened by `cut_text`.
 
     >>> is_cut_of(cut_text("abcd", 3), "abcd"), is_cut_of(cut_text("abcd", 3), "abce")
     (True, False)
     """
-    found = _CUT.search(cut[-_MARK_LENGTH:])
-    return found is not None and found.group(1) == _digest(whole)
+    mark = _CUT.search(cut[-_MARK_LENGTH:])
+    return mark is not None and mark.group(1) == _digest(whole)
 
 
 def _digest(text: str) -> str:

@@ -2,20 +2,20 @@
 
 WarehouseError
 ├── WarehouseUnavailableError  the place cannot be opened: not a warehouse, read-only, full, extension absent
-│   └── WarehouseMissingError  there is none at the place
+│   └── WarehouseMissingError  there is no warehouse at the place
 ├── WarehouseBusyError         other processes held the catalogue for too long (transient)
 ├── WarehouseTooNewError       written by a later taskloom
-├── RowInvalidError            a record that does not fit its table, or a stored row that is no valid record
+├── RowInvalidError            a record that does not fit its table, or a stored row that is not a record
 ├── QueryRefusedError          SQL that could change or leave the warehouse
 ├── QueryFailedError           SQL that does not run: syntax, unknown column, bad parameter
-│   └── TableMissingError      names a table that is not there, or was not at that time
+│   └── TableMissingError      names a table that does not exist, or did not at that time
 ├── UnknownQueryError          no named query of that name (names the known ones)
 ├── VersionError               unknown or already taken dataset version
-├── ScreenshotMissingError     a picture is asked for that was never stored
+├── ScreenshotMissingError     a picture that was never stored
 ├── ReviewInvalidError         a person's review that contradicts itself or lacks something
 ├── SelectionInvalidError      a selection that names unknown things or asks for the impossible
 ├── ExportRefusedError         an export that cannot be made as asked
-├── InexpressibleError         a task that an export's format cannot say; the reason of its refusal
+├── InexpressibleError         a task that an export's format cannot express; the message is the reason
 ├── UnknownFormatError         no export or import of that name (names the known ones)
 └── ImportRefusedError         data that break their format: every fault with file, field and reason
 """
@@ -27,14 +27,14 @@ from typing import Final, Self
 from taskloom.resources.errors import TaskloomError
 
 BROKEN: Final = "format_broken"
-"""The code of an item that is not what its format describes."""
+"""The code of an item that breaks its format."""
 GOAL_NOT_WRITTEN: Final = "goal_not_written"
-"""The code of an item whose instruction its collection makes when a task starts: no fault of the item."""
+"""The code of an item whose instruction its collection generates when a task starts: not the item's fault."""
 _FAULTS_SHOWN: Final = 50
 
 
 class WarehouseError(TaskloomError):
-    """Anything that goes wrong with stored data."""
+    """Any error of the warehouse."""
 
 
 class WarehouseUnavailableError(WarehouseError):
@@ -56,7 +56,7 @@ class WarehouseTooNewError(WarehouseError):
 
 
 class RowInvalidError(WarehouseError):
-    """A record does not fit its table, or a stored row is no valid record."""
+    """A record does not fit its table, or a stored row is not a valid record."""
 
 
 class QueryRefusedError(WarehouseError):
@@ -68,7 +68,7 @@ class QueryFailedError(WarehouseError):
 
 
 class TableMissingError(QueryFailedError):
-    """The SQL names a table, column or function that is not there, or was not at the time it asks about."""
+    """The SQL names a table, column or function that does not exist, or did not in the version queried."""
 
 
 class UnknownQueryError(WarehouseError):
@@ -88,7 +88,7 @@ class ReviewInvalidError(WarehouseError):
 
 
 class SelectionInvalidError(WarehouseError):
-    """A selection that cannot be understood."""
+    """A selection that names unknown things or asks for the impossible."""
 
 
 class ExportRefusedError(WarehouseError):
@@ -96,7 +96,7 @@ class ExportRefusedError(WarehouseError):
 
 
 class InexpressibleError(WarehouseError):
-    """A format cannot say what a task says, or cannot judge it; the message is the reason."""
+    """A format cannot express a task, or cannot judge it; the message is the reason."""
 
 
 class UnknownFormatError(WarehouseError):
@@ -121,14 +121,14 @@ class ImportRefusedError(WarehouseError):
     """Data to import break their format; nothing was imported. The message lists every fault."""
 
     def __init__(self, file: str, field: str, reason: str, *, code: str = BROKEN) -> None:
-        """Describe one fault, of several the first; `code` groups rejections of this kind."""
+        """Describe one fault, or the first of several; `code` groups rejections of this kind."""
         self.file, self.field, self.reason, self.code = file, field, reason, code
         self.faults: tuple[Fault, ...] = (Fault(file, field, reason),)
         super().__init__(str(self.faults[0]))
 
     @classmethod
     def listing(cls, faults: Sequence[Fault], hint: str = "", code: str = BROKEN) -> Self:
-        """The refusal for several faults, of which the message shows the first fifty."""
+        """The error for several faults, of which the message shows the first fifty."""
         first = faults[0]
         error = cls(first.file, first.field, first.reason, code=code)
         error.faults = tuple(faults)

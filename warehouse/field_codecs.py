@@ -1,7 +1,7 @@
-"""How a value of a record becomes a value of a column, and back, derived from the record's annotations.
+"""Conversion between a record's values and columns, derived from the record's annotations.
 
-A mapping is a list of `{name, value}` structs, because common dataset libraries cannot load `MAP` columns;
-a screenshot is the hash of its picture; `Shared` values are stored once.
+A mapping is stored as a list of `{name, value}` structs, because common dataset libraries cannot load `MAP`
+columns; a screenshot is the hash of its picture; `Shared` values are stored once.
 """
 
 import hashlib
@@ -55,11 +55,11 @@ class Shared:
     texts: dict[str, str] = field(default_factory=dict)
     controls: dict[str, list[object]] = field(default_factory=dict)
     pictures: dict[str, bytes] = field(default_factory=dict)
-    """Pictures by hash; filled while encoding, and while decoding only when pictures are asked for."""
-    picture: Callable[[str], bytes] | None = None
-    """Finds the picture of a hash while decoding; None leaves pictures empty."""
+    """Pictures by hash, filled while encoding."""
+    read_picture: Callable[[str], bytes] | None = None
+    """Reads the picture of a hash while decoding; None leaves pictures empty."""
     decoded: dict[object, object] = field(default_factory=dict)
-    """Lists of controls and states of files that were decoded: steps have most of them in common."""
+    """Cache of decoded lists of controls and states of files, most of which steps share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Codec:
     encode: Callable[[Any, Shared], Any]
     """From the record's value to plain lists, dicts and scalars."""
     decode: Callable[[Any, Shared], Any]
-    """From those to what the record's validation accepts."""
+    """From those to values that the record's validation accepts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class FieldCodec:
     column: str
     codec: Codec
     optional: bool
-    """Whether None is a value of the field; elsewhere a stored NULL means the field's default."""
+    """Whether None is a value of the field; otherwise a stored NULL means the field's default."""
 
     @property
     def comment(self) -> str:
@@ -101,9 +101,9 @@ def field_codecs(record: type[BaseModel]) -> tuple[FieldCodec, ...]:
 
 def _field_codec(record: type[BaseModel], name: str, info: FieldInfo) -> FieldCodec:
     annotation, optional = _unwrap_optional(info.annotation)
-    shared = _STORED_ONCE.get((record, name))
-    if shared is not None:
-        return FieldCodec(record, name, f"{name}_id", shared, optional)
+    shared_codec = _STORED_ONCE.get((record, name))
+    if shared_codec is not None:
+        return FieldCodec(record, name, f"{name}_id", shared_codec, optional)
     codec = _WIDE_INTEGER if (record, name) in _WIDE_INTEGERS else codec_of(annotation)
     return FieldCodec(record, name, name, codec, optional)
 
@@ -117,7 +117,7 @@ def codec_of(annotation: Any) -> Codec:
     if origin is Annotated:
         return codec_of(arguments[0])
     if origin is Literal:
-        return Codec(_SCALARS[type(arguments[0])], _same, _same)
+        return Codec(_SCALARS[type(arguments[0])], _identity, _identity)
     if origin in (Union, types.UnionType):
         return _union_codec(arguments)
     if origin is tuple:
@@ -129,16 +129,16 @@ def codec_of(annotation: Any) -> Codec:
             return Codec(pa.string(), _encode_screenshot, _decode_screenshot)
         if issubclass(annotation, BaseModel):
             codec = _record_codec(field_codecs(annotation))
-            return _repeated(annotation, codec) if annotation is FileState else codec
+            return _cached_codec(annotation, codec) if annotation is FileState else codec
         if annotation in _SCALARS:
-            return Codec(_SCALARS[annotation], _same, _same)
+            return Codec(_SCALARS[annotation], _identity, _identity)
         if issubclass(annotation, str):
-            return Codec(pa.string(), lambda value, _: str(value), _same)
+            return Codec(pa.string(), lambda value, _: str(value), _identity)
     raise TypeError(f"No column type for {annotation!r}.")
 
 
 def decode_fields(codecs: tuple[FieldCodec, ...], row: Mapping[str, Any], shared: Shared) -> dict[str, Any]:
-    """The fields of a record; a NULL in a field that cannot be None is left to its default."""
+    """The fields of a record; a NULL in a field that cannot be None becomes its default."""
     values: dict[str, Any] = {}
     for item in codecs:
         stored = row.get(item.column)
@@ -163,7 +163,7 @@ def content_hash(value: str) -> str:
     return hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _same(value: Any, _: Shared) -> Any:
+def _identity(value: Any, _: Shared) -> Any:
     return value
 
 
@@ -180,8 +180,8 @@ def _unwrap_optional(annotation: Any) -> tuple[Any, bool]:
 
 
 def _list_codec(item: Codec) -> Codec:
-    if item.encode is _same:
-        return Codec(pa.list_(item.arrow), lambda value, _: list(value), _same)
+    if item.encode is _identity:
+        return Codec(pa.list_(item.arrow), lambda value, _: list(value), _identity)
     return Codec(
         pa.list_(item.arrow),
         lambda value, shared: [item.encode(part, shared) for part in value],
@@ -207,7 +207,7 @@ def _record_codec(codecs: tuple[FieldCodec, ...]) -> Codec:
     )
 
 
-def _repeated(record: type[BaseModel], codec: Codec) -> Codec:
+def _cached_codec(record: type[BaseModel], codec: Codec) -> Codec:
     def decode(value: Mapping[str, Any], shared: Shared) -> object:
         key = (record, *value.values())
         if key not in shared.decoded:
@@ -240,7 +240,7 @@ def _discriminator(member: type[BaseModel]) -> str:
     for name, info in member.model_fields.items():
         if get_origin(info.annotation) is Literal and len(get_args(info.annotation)) == 1:
             return name
-    raise TypeError(f"{member.__name__} has no field that tells it apart.")
+    raise TypeError(f"{member.__name__} has no discriminator.")
 
 
 _JSON = Codec(
@@ -257,7 +257,7 @@ def _encode_screenshot(value: Screenshot, shared: Shared) -> str:
 
 
 def _decode_screenshot(value: str, shared: Shared) -> dict[str, object]:
-    png = shared.picture(value) if shared.picture else b""
+    png = shared.read_picture(value) if shared.read_picture else b""
     return {"sha256": value, "png": png}
 
 
@@ -270,8 +270,8 @@ def _encode_controls(value: tuple[Control, ...], shared: Shared) -> str:
 
 def _decode_controls(key: str, shared: Shared) -> object:
     if key not in shared.decoded:
-        found = _CONTROLS.decode(shared.controls[key], shared)
-        shared.decoded[key] = tuple(map(Control.model_validate, found))
+        decoded = _CONTROLS.decode(shared.controls[key], shared)
+        shared.decoded[key] = tuple(map(Control.model_validate, decoded))
     return shared.decoded[key]
 
 
@@ -290,8 +290,8 @@ _STORED_ONCE: dict[tuple[type[BaseModel], str], Codec] = {
 }
 """Fields stored as a hash into the table `control_lists` or `file_texts`."""
 _WIDE_INTEGERS = {(Task, "order_count"), (Task, "successful_order_count")}
-"""Fields that outgrow 64 bits: a task of 30 subtasks can have more than 10^24 orders."""
-_WIDE_INTEGER = Codec(pa.decimal128(38, 0), _same, lambda value, _: int(value))
+"""Fields that can exceed 64 bits: a task of 30 subtasks can have more than 10^24 orders."""
+_WIDE_INTEGER = Codec(pa.decimal128(38, 0), _identity, lambda value, _: int(value))
 _CONTROLS = _list_codec(codec_of(Control))
 CONTROL_LIST = _CONTROLS.arrow
 

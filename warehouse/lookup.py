@@ -1,5 +1,5 @@
-"""Export and import formats, found by name; a format is a module with `write` or `read`, or a
-function of the table's module."""
+"""Export and import formats by name; a format is a module with `write` or `read`, or a function of the
+module `table`."""
 
 from taskloom.resources.plugins import PluginKind
 from taskloom.warehouse.errors import UnknownFormatError

@@ -1,5 +1,5 @@
-"""Questions in SQL: a read-only connection is asked one SELECT, in a time that is given, and its answer is
-rows for programs; CSV, JSON and Parquet for people."""
+"""Queries in SQL: a read-only connection runs one SELECT within a time limit; the result is available as
+rows, CSV, JSON and Parquet."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from taskloom.warehouse.errors import (
     TableMissingError,
     WarehouseUnavailableError,
 )
-from taskloom.warehouse.storage.database import LAKE, connect_reader, retried
+from taskloom.warehouse.storage.database import LAKE, connect_reader, retry
 from taskloom.warehouse.storage.extensions import quoted
 from taskloom.warehouse.storage.known_schema import is_known
 from taskloom.warehouse.storage.locations import Location, parse_location, without_secrets
@@ -36,66 +36,66 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
 T = TypeVar("T")
-Bound = Sequence[object] | Mapping[str, object]
+QueryParameters = Sequence[object] | Mapping[str, object]
 
 
 class Reader(ABC):
-    """Asks a warehouse questions in SQL, which can neither change it nor reach outside it."""
+    """Runs SQL queries, which can neither change the warehouse nor reach outside it."""
 
     location: Location
 
     @abstractmethod
     def _session(self) -> tuple[duckdb.DuckDBPyConnection, str, AbstractContextManager[object]]:
-        """A connection for one question, the catalogue to ask, and what is held meanwhile."""
+        """A connection for one query, the catalogue to use, and the lock to hold meanwhile."""
 
-    def query(self, sql: str, parameters: Bound = ()) -> QueryResult:
-        """The answer to one SELECT; `QueryRefusedError` where `admit` refuses it, `QueryFailedError` where it
+    def query(self, sql: str, parameters: QueryParameters = ()) -> QueryResult:
+        """The result of one SELECT; `QueryRefusedError` where `admit` refuses it, `QueryFailedError` where it
         does not run.
         """
-        return QueryResult.of(self._ask(sql, parameters, lambda found: found.to_arrow_table()))
+        return QueryResult.of(self._run(sql, parameters, lambda cursor: cursor.to_arrow_table()))
 
     def stream(
         self,
         sql: str,
         take: Callable[[pa.RecordBatchReader], T],
-        parameters: Bound,
+        parameters: QueryParameters,
         timeout_seconds: float | None = None,
         rows: int = 20_000,
     ) -> T:
-        """What `take` makes of a `query`, `rows` at a time; called again where the catalogue was busy,
-        stopped after `timeout_seconds`.
+        """The result of `take` on the rows of a query, `rows` at a time; called again where the catalogue was
+        busy, stopped after `timeout_seconds`.
         """
-        return self._ask(sql, parameters, lambda found: take(found.to_arrow_reader(rows)), timeout_seconds)
+        return self._run(sql, parameters, lambda cursor: take(cursor.to_arrow_reader(rows)), timeout_seconds)
 
     def first_rows(
         self,
         sql: str,
-        parameters: Bound,
+        parameters: QueryParameters,
         timeout_seconds: float | None,
-        most_rows: int | None,
-        most_bytes: int | None,
+        max_rows: int | None,
+        max_bytes: int | None,
     ) -> tuple[QueryResult, bool]:
-        """The first rows of the answer to `sql`, and whether there are more; see `QueryResult.first`."""
-        first = partial(QueryResult.first, most_rows=most_rows, most_bytes=most_bytes)
+        """The first rows of the result, and whether there are more; see `QueryResult.first`."""
+        first = partial(QueryResult.first, max_rows=max_rows, max_bytes=max_bytes)
         return self.stream(sql, first, parameters, timeout_seconds, 1000)
 
-    def _ask(
+    def _run(
         self,
         sql: str,
-        parameters: Bound,
+        parameters: QueryParameters,
         take: Callable[[duckdb.DuckDBPyConnection], T],
         timeout_seconds: float | None = None,
     ) -> T:
-        connection, catalogue, turn = self._session()
+        connection, catalogue, lock = self._session()
         bound = dict(parameters) if isinstance(parameters, Mapping) else list(parameters)
-        late = threading.Event()
+        timed_out = threading.Event()
 
         def stop() -> None:
-            late.set()
+            timed_out.set()
             connection.interrupt()
 
         def attempt() -> T:
-            # Before the lake is in use: each statement after that reads the catalogue's state anew.
+            # Before `USE`, because each later statement reads the catalogue's state anew.
             admit(connection, sql)
             connection.execute(f"USE {catalogue}")
             return take(connection.execute(sql, bound))
@@ -105,10 +105,10 @@ class Reader(ABC):
             timer = threading.Timer(timeout_seconds, stop)
             timer.start()
         try:
-            with turn:
-                return retried(attempt, self.location)
+            with lock:
+                return retry(attempt, self.location)
         except (duckdb.Error, OSError) as error:  # Arrow reports an interrupted stream as an OSError.
-            if late.is_set():
+            if timed_out.is_set():
                 raise QueryFailedError(
                     f"The query took longer than {timeout_seconds} s and was stopped."
                 ) from None
@@ -123,11 +123,11 @@ class Reader(ABC):
 
 
 class QuickReader(Reader):
-    """The present state of a warehouse whose schema is known to be the present one: it is asked without
-    loading the records, in half the time."""
+    """Reads the present state of a warehouse whose schema is known to be current, in half the time because
+    the records are not imported."""
 
     def __init__(self, location: Location, connection: duckdb.DuckDBPyConnection) -> None:
-        """Use `connection`, which `open_quickly` made."""
+        """Use `connection`, which `open_quickly` opened."""
         self.location = location
         self._connection = connection
 
@@ -136,10 +136,10 @@ class QuickReader(Reader):
 
 
 def open_quickly(address: str) -> QuickReader | None:
-    """A reader of the warehouse at `address`; None where only `Warehouse` knows how to read it."""
+    """A reader of the warehouse at `address`; None where only `Warehouse` can read it."""
     location = parse_location(address)
     connection = connect_reader(location)
-    if retried(lambda: is_known(connection), location):
+    if retry(lambda: is_known(connection), location):
         return QuickReader(location, connection)
     connection.close()
     return None
@@ -159,13 +159,13 @@ _REFUSED_TABLES: Final = (
     *("pg_settings", "duckdb_settings", "duckdb_databases", "duckdb_logs", "duckdb_secrets"),
     "pragma_database_list",
 )
-"""Views of DuckDB itself that say how the warehouse is reached."""
+"""Views of DuckDB itself that reveal how the warehouse is accessed."""
 _REFUSED_CATALOGUES: Final = ("__ducklake_metadata", "system", "temp")
 
 
 def admit(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
-    """Accept `sql`, or raise: `QueryFailedError` for no SQL, `QueryRefusedError` for several statements, no
-    SELECT, or a function that is not admitted."""
+    """Accept `sql`, or raise: `QueryFailedError` for invalid SQL, `QueryRefusedError` for several statements,
+    anything but a SELECT, or a function that is not allowed."""
     try:
         statements = connection.extract_statements(sql)
     except duckdb.Error as error:
@@ -179,24 +179,24 @@ def admit(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
     if statements[0].type != duckdb.StatementType.SELECT:
         kind = str(statements[0].type).rsplit(".", 1)[-1]
         raise QueryRefusedError(
-            f"The warehouse can only be asked (SELECT, DESCRIBE, SUMMARIZE); this is {kind}."
+            f"The warehouse can only be queried (SELECT, DESCRIBE, SUMMARIZE); this is {kind}."
         )
-    # Written out: for a bound value DuckDB imports pandas where that is installed, half a second.
+    # Not a bound value: for that DuckDB imports pandas if it is installed, which takes half a second.
     text = quoted(sql.strip().rstrip(";"))
     rows = connection.execute(f"SELECT json_serialize_sql('{text}')").fetchall()
     tree = json.loads(rows[0][0])
     if tree.get("error"):
         raise QueryRefusedError(
-            "The warehouse can only be asked (SELECT, DESCRIBE, SUMMARIZE); this statement cannot be checked,"
-            " so it is not run."
+            "The warehouse can only be queried (SELECT, DESCRIBE, SUMMARIZE); this statement cannot be"
+            " checked, so it is not run."
         )
-    _walk(tree)
+    _check_tree(tree)
 
 
-def _walk(node: object) -> None:
+def _check_tree(node: object) -> None:
     if isinstance(node, list):
         for item in node:
-            _walk(item)
+            _check_tree(item)
         return
     if not isinstance(node, dict):
         return
@@ -206,57 +206,57 @@ def _walk(node: object) -> None:
         name = str(function.get("function_name", "")).lower()
         if name not in TABLE_FUNCTIONS:
             raise QueryRefusedError(
-                f"The table function {name!r} is not admitted, because it could leave the warehouse."
-                f" Admitted: {', '.join(sorted(TABLE_FUNCTIONS))}."
+                f"The table function {name!r} is not allowed, because it could leave the warehouse."
+                f" Allowed: {', '.join(sorted(TABLE_FUNCTIONS))}."
             )
     if node.get("class") == "FUNCTION" and str(node.get("function_name", "")).lower() in _REFUSED_SCALARS:
-        raise QueryRefusedError(f"The function {node.get('function_name')!r} is not admitted.")
+        raise QueryRefusedError(f"The function {node.get('function_name')!r} is not allowed.")
     if kind == "BASE_TABLE":
         catalogue = f"{node.get('catalog_name', '')}.{node.get('schema_name', '')}"
         if any(name in catalogue for name in _REFUSED_CATALOGUES):
-            raise QueryRefusedError(f"Only the warehouse's own tables can be asked, not {catalogue}.")
+            raise QueryRefusedError(f"Only the warehouse's own tables can be queried, not {catalogue}.")
         if str(node.get("table_name", "")).lower() in _REFUSED_TABLES:
-            raise QueryRefusedError(f"The table {node.get('table_name')!r} is not admitted.")
+            raise QueryRefusedError(f"The table {node.get('table_name')!r} is not allowed.")
     for value in node.values():
-        _walk(value)
+        _check_tree(value)
 
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:
-    """Columns and rows of an answer, held in memory."""
+    """Columns and rows of a query, held in memory."""
 
     table: pa.Table
-    """The answer as an Arrow table, whose columns have different names."""
+    """The result as an Arrow table, whose columns have different names."""
 
     @classmethod
     def of(cls, table: pa.Table) -> Self:
-        """The answer in `table`; columns with the same name, as from a join, are numbered."""
-        taken: set[str] = set()
+        """The result in `table`; columns with the same name, as from a join, are numbered."""
+        used: set[str] = set()
         names = []
         for name in table.column_names:
             number, unique = 0, name
-            while unique in taken or (number and unique in table.column_names):
+            while unique in used or (number and unique in table.column_names):
                 number += 1
                 unique = f"{name}_{number}"
-            taken.add(unique)
+            used.add(unique)
             names.append(unique)
         return cls(table.rename_columns(names))
 
     @classmethod
     def first(
-        cls, reader: pa.RecordBatchReader, most_rows: int | None, most_bytes: int | None
+        cls, reader: pa.RecordBatchReader, max_rows: int | None, max_bytes: int | None
     ) -> tuple[Self, bool]:
-        """At most the first `most_rows`, cut at the batch that exceeds `most_bytes`, and whether there are
+        """At most the first `max_rows`, cut at the batch that exceeds `max_bytes`, and whether there are
         more."""
         batches, rows, size = [], 0, 0
         for batch in reader:
             batches.append(batch)
             rows += batch.num_rows
             size += batch.nbytes
-            if (most_rows is not None and rows > most_rows) or (most_bytes is not None and size > most_bytes):
+            if (max_rows is not None and rows > max_rows) or (max_bytes is not None and size > max_bytes):
                 break
-        cut = (most_rows is not None and rows > most_rows) or next(iter(reader), None) is not None
-        return cls.of(pa.Table.from_batches(batches, reader.schema).slice(0, most_rows)), cut
+        has_more = (max_rows is not None and rows > max_rows) or next(iter(reader), None) is not None
+        return cls.of(pa.Table.from_batches(batches, reader.schema).slice(0, max_rows)), has_more
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -294,7 +294,7 @@ class QueryResult:
         return next(self.rows(), (None,))[0]
 
     def to_csv(self) -> str:
-        """The answer as CSV with a header line; nested values are JSON."""
+        """The result as CSV with a header line; nested values are JSON."""
         out = io.StringIO()
         self.write_csv_rows(out, header=True)
         return out.getvalue()
@@ -311,15 +311,15 @@ class QueryResult:
             )
 
     def write_parquet(self, path: Path) -> None:
-        """Write the answer to a Parquet file, complete or not at all (`WarehouseUnavailableError`)."""
+        """Write the result to a Parquet file, complete or not at all (`WarehouseUnavailableError`)."""
         import pyarrow.parquet
 
-        aside = path.with_name(f".{path.name}.part")
+        temporary = path.with_name(f".{path.name}.part")
         try:
-            pyarrow.parquet.write_table(self.table, aside, compression="zstd")
-            aside.replace(path)
+            pyarrow.parquet.write_table(self.table, temporary, compression="zstd")
+            temporary.replace(path)
         except OSError as error:
-            aside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise WarehouseUnavailableError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
@@ -335,8 +335,8 @@ def _is_json(kind: pa.DataType) -> bool:
 
 
 def json_value(value: object) -> JsonValue:
-    """A database value as a JSON value: NaN and infinities as null, moments in ISO 8601, whole decimals as
-    integers, bytes in hex."""
+    """A database value as a JSON value: NaN and infinities as null, dates and times in ISO 8601, whole
+    decimals as integers, bytes in hex."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if value is None or isinstance(value, (str, int, float, bool)):

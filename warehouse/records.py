@@ -17,7 +17,7 @@ class RunRecord(Record):
     flow: str
     """Flow, such as `build_dataset`."""
     status: Literal["running", "completed", "failed", "interrupted", "budget_exhausted"] = "running"
-    """How far it got."""
+    """Whether it is running, or how it ended."""
     started_at: str
     """Start, ISO 8601 in UTC."""
     finished_at: str = ""
@@ -45,8 +45,7 @@ class ModelCallRecord(ModelCall):
 
     @field_validator("outcome", mode="before")
     @classmethod
-    def _of_earlier_rows(cls, outcome: object) -> object:
-        """Rows of earlier versions named outcomes differently."""
+    def _rename_earlier_outcome(cls, outcome: object) -> object:
         return {"repaired": "answered", "malformed": "truncated"}.get(str(outcome), outcome)
 
 
@@ -72,7 +71,7 @@ class DatasetVersion(Record):
     models: tuple[str, ...] = ()
     """Models that took part, as `provider/model`."""
     cost_usd: float = 0.0
-    """Price of all model calls in it, in US dollars."""
+    """Cost of all model calls in it, in US dollars."""
     settings: dict[str, JsonValue] = Field(default_factory=dict)
     """Settings of the run that published it."""
 
@@ -83,23 +82,22 @@ class VersionTag(Record):
     tag: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     """Name, such as `stable`."""
     version: str
-    """The version it stands for."""
+    """The version that it names."""
 
 
 class ImportedItem(Record):
-    """What an imported task or subtask looked like in its own format, whole, unknown fields included."""
+    """The original of an imported task or subtask, complete with unknown fields."""
 
     item_id: str
     """Id of the task or subtask here."""
     format: str
     """Format it came in."""
     item_kind: Literal["task", "subtask", "trajectory", "file", "rejected"]
-    """What it became; `rejected` items became a row of `rejections`, which names this one."""
+    """What it became; a row of `rejections` refers to each `rejected` item."""
     place: str
     """File and position it came from."""
     infeasible: bool = False
-    """Whether its makers declare that it cannot be done, which an agent should say; a state, not a
-    success."""
+    """Whether its authors declare it infeasible, which an agent should report; a state, not a success."""
     content: JsonValue = None
     """The original JSON value."""
 
@@ -119,7 +117,7 @@ class ExplorationChoice(Record):
     """What the exploration depends on: version, manual, catalogue entry, prompts, models, settings,
     shortage."""
     complete: bool = False
-    """Whether exploration and verification came to their end; only then is the application known as it is."""
+    """Whether exploration and verification finished; only then is the application fully known."""
     provenance: Provenance = Provenance()
     """Where it comes from."""
 
@@ -136,8 +134,7 @@ class Recheck(Record):
     trajectory_id: str
     """The recording that was performed again."""
     outcome: Literal["holds", "retired", "undecided"]
-    """Still replays; no longer replays, so it is retired; or nothing was shown, because it could not be
-    begun."""
+    """Still replays; no longer replays, so it is retired; or undecided, because it could not be started."""
     message: str = ""
     """What went wrong."""
     attempts: int = 1
@@ -162,7 +159,7 @@ class GateResult(Record):
     value: float | None = None
     """Its figure in the state to be published; None where too little is known."""
     previous: float | None = None
-    """The same figure of the version before; None without one."""
+    """The same figure of the previous version; None without one."""
     previous_version: str = ""
     """That version."""
     limit: float

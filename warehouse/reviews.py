@@ -1,6 +1,6 @@
-"""What people say of tasks: new reviews, and the tasks that they accept.
+"""Reviews of tasks by people, and the tasks that they accept.
 
-Reviews are added to the present state, also when they are about a published version.
+Reviews are added to the present state, even those of a published version.
 """
 
 import uuid
@@ -17,7 +17,7 @@ from taskloom.warehouse.store import Warehouse
 Rule = Literal["any", "majority", "all"]
 """Who must accept a task: at least one person, more than half of those who reviewed it, or everyone who
 did."""
-_HOLDS: Final[dict[Rule, str]] = {
+_CONDITIONS: Final[dict[Rule, str]] = {
     "any": "count(*) FILTER (accepted) > 0",
     "majority": "2 * count(*) FILTER (accepted) > count(*)",
     "all": "count(*) FILTER (NOT accepted) = 0",
@@ -34,7 +34,7 @@ class AcceptanceRule(Record):
 
 
 def parse_rule(text: str) -> AcceptanceRule:
-    """The rule in text; `SelectionInvalidError` for no such rule, or no number of people.
+    """The rule in `text`; `SelectionInvalidError` for an unknown rule or an invalid number of people.
 
     >>> parse_rule("majority:3")
     AcceptanceRule(rule='majority', people=3)
@@ -53,7 +53,7 @@ def accepted_tasks(warehouse: Warehouse, rule: AcceptanceRule) -> list[tuple[str
     """Ids of the tasks that people accept in the present state, with the instruction that they read."""
     sql = (
         "SELECT task_id, instruction FROM latest_reviews GROUP BY task_id, instruction"
-        f" HAVING count(*) >= $people AND {_HOLDS[rule.rule]} ORDER BY task_id, instruction"
+        f" HAVING count(*) >= $people AND {_CONDITIONS[rule.rule]} ORDER BY task_id, instruction"
     )
     if warehouse.version is None:
         rows = warehouse.query(sql, {"people": rule.people}).rows()
@@ -65,7 +65,7 @@ def accepted_tasks(warehouse: Warehouse, rule: AcceptanceRule) -> list[tuple[str
 def new_review(
     task_id: str, instruction: str, reviewer: str, verdict: str, failed: tuple[str, ...] = (), note: str = ""
 ) -> Review:
-    """A review given now; `ReviewInvalidError` for no name, no verdict, or reasons that do not fit it."""
+    """A new review; `ReviewInvalidError` for no name, no verdict, or reasons that do not fit it."""
     try:
         return Review.model_validate(
             {

@@ -1,7 +1,7 @@
 """The tables of the warehouse, derived from the records.
 
-A record's fields become columns of the same name, with the field's docstring as comment; the records named
-under `flatten` give their fields as columns instead of one struct. `evolution` adds new ones.
+A record's fields become columns of the same name, with the field's docstring as comment; the fields of
+records under `flatten` become columns instead of one struct. `evolution` adds new columns.
 """
 
 from collections.abc import Mapping
@@ -55,7 +55,7 @@ _COMPLEXITY: dict[str, str] = {row.measure: row.column for row in TABLE} | {"com
 
 
 APPLICATIONS_SQL = "list_sort(list_distinct([node.application FOR node IN nodes]))"
-"""What the column `applications` of `tasks` holds; older versions have only the nodes."""
+"""Computes the column `applications` of `tasks`, which older versions lack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +79,14 @@ class Table:
     about: str = ""
     """What a row is, where the record's docstring does not say it."""
     flatten: Mapping[str, tuple[type[Record], Mapping[str, str]]] = field(default_factory=dict)
-    """Fields spread over columns of the table, beside the provenance: field to its record class and its
-    renamed columns."""
+    """Fields, besides the provenance, whose members become columns of the table: field to its record class
+    and its renamed columns."""
     omit: frozenset[str] = frozenset()
     """Fields kept in a table of their own."""
     renamed: Mapping[str, str] = field(default_factory=dict)
-    """Fields whose columns get another name, because theirs is a word of SQL."""
+    """Fields whose columns get another name, because their own is an SQL keyword."""
     extra: tuple[Column, ...] = ()
-    """Columns beyond the record's fields; they stand first."""
+    """Columns beyond the record's fields; they come first."""
     prepared: Mapping[str, str] = field(default_factory=dict)
     """Extra columns that every insert computes from the others, with their SQL."""
     empty_key: bool = False
@@ -95,8 +95,8 @@ class Table:
     @property
     def comment(self) -> str:
         """What a row is."""
-        said = self.record.__doc__ if self.record is not None and not self.about else self.about
-        return " ".join((said or "").partition("\n\n")[0].split())
+        description = self.about or (self.record.__doc__ if self.record else "") or ""
+        return " ".join(description.partition("\n\n")[0].split())
 
     @cached_property
     def fields(self) -> tuple[FieldCodec, ...]:
@@ -111,14 +111,14 @@ class Table:
 
     @cached_property
     def flattened(self) -> dict[str, tuple[FieldCodec, ...]]:
-        """Codecs of the spread fields, with their column names in the table."""
-        found: dict[str, tuple[FieldCodec, ...]] = {}
-        spread = dict(self.flatten)
+        """Codecs of the flattened fields, with their column names in the table."""
+        codecs: dict[str, tuple[FieldCodec, ...]] = {}
+        flatten = dict(self.flatten)
         if self.record is not None and "provenance" in self.record.model_fields:
-            spread["provenance"] = (Provenance, {"stage": "provenance_stage"})
-        for name, (record, renamed) in spread.items():
-            found[name] = tuple(_rename(item, renamed) for item in field_codecs(record))
-        return found
+            flatten["provenance"] = (Provenance, {"stage": "provenance_stage"})
+        for name, (record, renamed) in flatten.items():
+            codecs[name] = tuple(_rename(item, renamed) for item in field_codecs(record))
+        return codecs
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -150,8 +150,8 @@ TABLES: tuple[Table, ...] = (
         "worlds",
         ("name",),
         World,
-        "Starting data over all applications, as a run used it; the first world, whose name is empty, stands"
-        " among them.",
+        "Starting data over all applications, as a run used it, including the first world, whose name is"
+        " empty.",
         empty_key=True,
     ),
     Table("seen_screens", ("screen_id",), SeenScreen),
@@ -184,7 +184,7 @@ TABLES: tuple[Table, ...] = (
         "judged_outcomes",
         ("outcome_id",),
         JudgedOutcome,
-        "What an evaluation function said of one labelled outcome; error rates count those of accepted"
+        "An evaluation function's verdict on one labelled outcome; error rates count those of accepted"
         " functions.",
     ),
     Table("verifications", ("verification_id",), VerificationRound),
@@ -207,20 +207,18 @@ TABLES: tuple[Table, ...] = (
             Column(
                 "applications",
                 pa.list_(pa.string()),
-                "Applications that it needs, sorted, each once: the quick way to ask for tasks of an"
-                " application.",
+                "Applications that it needs, sorted, each once, for fast selection by application.",
             ),
             Column(
                 "links",
                 pa.list_(COUNTED_LINK),
-                "What is written in one application and read in another, each once with how often: prepared"
-                " for the query `links`.",
+                "What is written in one application and read in another, each once with its count;"
+                " precomputed for the query `links`.",
             ),
             Column(
                 "words",
                 pa.string(),
-                "The words of instruction and intent in lower case, each once: the quick way to search for"
-                " text.",
+                "The words of instruction and intent in lower case, each once, for fast text search.",
             ),
         ),
         prepared={"links": LINKS_SQL, "words": WORDS_SQL},
@@ -231,7 +229,7 @@ TABLES: tuple[Table, ...] = (
         "criticisms",
         ("criticism_id",),
         Criticism,
-        "What a critic that had no part in making a task thinks of it: three scores from 1 to 5, each with a"
+        "A critic's opinion of a task that it had no part in making: three scores from 1 to 5, each with a"
         " reason.",
     ),
     Table(

@@ -1,4 +1,4 @@
-"""The warehouse: records in, records and answers out. The rest of this package builds on it."""
+"""The warehouse, which stores and reads records and runs queries. The rest of this package builds on it."""
 
 import functools
 import threading
@@ -17,7 +17,7 @@ from taskloom.taskgraph.records.exploration import SeenScreen
 from taskloom.taskgraph.records.trajectory import Trajectory
 from taskloom.warehouse.errors import VersionError, WarehouseError, WarehouseUnavailableError
 from taskloom.warehouse.field_codecs import Shared
-from taskloom.warehouse.querying import Bound, Reader
+from taskloom.warehouse.querying import QueryParameters, Reader
 from taskloom.warehouse.records import DatasetVersion, VersionTag
 from taskloom.warehouse.schema import TABLES, Table
 from taskloom.warehouse.storage.database import (
@@ -26,7 +26,7 @@ from taskloom.warehouse.storage.database import (
     connect_reader,
     connect_writer,
     first_row,
-    retried,
+    retry,
     transaction,
 )
 from taskloom.warehouse.storage.evolution import COMPLETED, bring_up_to_date, complete_for_reading, is_current
@@ -58,7 +58,7 @@ class Warehouse(Reader):
         self.read_only = read_only or version is not None
         self.version = version
         self.screenshots = Screenshots(self.location.screenshots)
-        self._guard = threading.RLock()
+        self._lock = threading.RLock()
         self._writer: duckdb.DuckDBPyConnection | None = None
         self._reader: duckdb.DuckDBPyConnection | None = None
         self._catalogue = LAKE
@@ -70,7 +70,7 @@ class Warehouse(Reader):
             with Warehouse(location, read_only=True) as present:
                 self._snapshot = present.snapshot_of(version)
         if self.read_only:
-            self._reading()
+            self._open_reader()
 
     def __enter__(self) -> Self:
         return self
@@ -80,7 +80,7 @@ class Warehouse(Reader):
 
     def close(self) -> None:
         """Release connections. May be called twice."""
-        with self._guard:
+        with self._lock:
             for connection in (self._writer, self._reader):
                 if connection is not None:
                     connection.close()
@@ -94,12 +94,12 @@ class Warehouse(Reader):
     def write(self, records: Sequence[Record], replace: bool = False) -> None:
         """Store records of any classes in one commit over all tables.
 
-        A row whose id is stored already is left as it is, so a write may be repeated; with `replace` it is
-        exchanged. Screenshots are stored first.
+        A row whose id is already stored is kept, so a write may be repeated; with `replace` it is
+        replaced. Screenshots are stored first.
 
         Raises:
             RowInvalidError: a record that fits no table; nothing was stored.
-            WarehouseUnavailableError, WarehouseBusyError: not writable, or others hold it too long.
+            WarehouseUnavailableError, WarehouseBusyError: not writable, or locked by others for too long.
         """
         batch = batch_of(records)
         tables = batch.arrow()
@@ -110,30 +110,30 @@ class Warehouse(Reader):
     def change(self, action: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
         """Run `action` in one transaction as the only writer, and commit; raises what `write` does."""
 
-        def once() -> T:
+        def attempt() -> T:
             with transaction(writer):
                 return action(writer)
 
-        with self._guard:
-            writer = self._writing()
+        with self._lock:
+            writer = self._require_writer()
             with WriterLock(self.location):
                 try:
-                    answer = retried(once, self.location)
+                    result = retry(attempt, self.location)
                 except duckdb.Error as error:
                     raise WarehouseUnavailableError(
-                        f"Nothing was written to {self.location.shown}: {reason_of(error)}"
+                        f"Nothing was written to {self.location.label}: {reason_of(error)}"
                     ) from None
             self._writes += 1
             if self._writes % _COMPACT_EVERY == 0:
                 self.compact()
-            return answer
+            return result
 
     def maintain(self, action: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
         """Run `action`, which maintains files, outside a transaction and as the only writer."""
-        with self._guard:
-            writer = self._writing()
+        with self._lock:
+            writer = self._require_writer()
             with WriterLock(self.location):
-                return retried(lambda: action(writer), self.location)
+                return retry(lambda: action(writer), self.location)
 
     def publish(
         self,
@@ -147,12 +147,12 @@ class Warehouse(Reader):
         name."""
         self.compact()
 
-        def put(connection: duckdb.DuckDBPyConnection) -> DatasetVersion:
-            version = _described(connection, name, run_id, description, dict(settings or {}))
+        def insert_version(connection: duckdb.DuckDBPyConnection) -> DatasetVersion:
+            version = _new_version(connection, name, run_id, description, dict(settings or {}))
             insert_rows(connection, batch_of([version]).arrow(), replace=False)
             return version
 
-        return self.change(put)
+        return self.change(insert_version)
 
     def versions(self) -> list[DatasetVersion]:
         """Published versions, oldest first."""
@@ -175,21 +175,22 @@ class Warehouse(Reader):
         return known[version]
 
     def compact(self) -> None:
-        """Merge small data files; versions stay readable. Files that no commit names go after a day."""
-        with self._guard:
-            writer = self._writing()
+        """Merge small data files; versions stay readable. Files that no commit references are
+        deleted after a day."""
+        with self._lock:
+            writer = self._require_writer()
             with WriterLock(self.location):
-                # What merging holds is a row group for each thread; one thread takes as long.
+                # Merging holds one row group per thread in memory, and one thread is as fast.
                 writer.execute("SET threads = 1")
                 try:
                     for call in (
                         f"{LAKE}.set_option('parquet_row_group_size', '{_ROW_GROUP}')",
                         f"ducklake_merge_adjacent_files('{LAKE}')",
                     ):
-                        retried(functools.partial(writer.execute, f"CALL {call}"), self.location)
+                        retry(functools.partial(writer.execute, f"CALL {call}"), self.location)
                 finally:
                     writer.execute("RESET threads")
-                retried(
+                retry(
                     lambda: writer.execute(
                         f"CALL ducklake_cleanup_old_files('{LAKE}', older_than => now() - INTERVAL 1 DAY)"
                     ),
@@ -200,17 +201,17 @@ class Warehouse(Reader):
         self,
         record: type[R],
         where: str = "",
-        parameters: Bound = (),
+        parameters: QueryParameters = (),
         *,
         pictures: bool = False,
         order_by: str = "",
     ) -> Iterator[R]:
-        """Records of a class, optionally those for which the SQL condition `where` holds.
+        """Records of a class, optionally only those that satisfy the SQL condition `where`.
 
-        A trajectory comes with its steps; `pictures` fills the bytes of its screenshots.
+        A trajectory comes with its steps; `pictures` adds the bytes of its screenshots.
 
         Raises:
-            RowInvalidError, ScreenshotMissingError: a stored row is no valid record, or a picture is absent.
+            RowInvalidError, ScreenshotMissingError: a stored row is not valid, or a picture is absent.
             QueryFailedError, QueryRefusedError: the condition does not run, or could leave the warehouse.
         """
         table = table_of(record)
@@ -222,15 +223,14 @@ class Warehouse(Reader):
             yield from self._decode(table, record, rows.slice(start, size).to_pylist(), pictures)
 
     def find(self, record: type[R], column: str, value: str, *, pictures: bool = False) -> R | None:
-        """The record whose `column` has a value, as `read` gives it; None where there is none."""
+        """The first record that `read` returns with this value of `column`; None where there is none."""
         return next(self.read(record, f"{column} = ?", [value], pictures=pictures), None)
 
     def _session(self) -> tuple[duckdb.DuckDBPyConnection, str, AbstractContextManager[object]]:
-        with self._guard:
-            connection = self._reading().cursor()
-        # A reader and a writer of one process can wait for each other's locks on the catalogue for ever: take
-        # turns.
-        return connection, self._catalogue, self._guard if self._writer is not None else nullcontext()
+        with self._lock:
+            connection = self._open_reader().cursor()
+        # A reader and a writer of one process can deadlock on the catalogue's locks, so they take turns.
+        return connection, self._catalogue, self._lock if self._writer is not None else nullcontext()
 
     def count(self, record: type[Record], where: str = "") -> int:
         """Number of stored records of a class."""
@@ -241,27 +241,27 @@ class Warehouse(Reader):
     def _decode(
         self, table: Table, record: type[R], rows: list[dict[str, Any]], pictures: bool
     ) -> Iterator[R]:
-        shared = Shared(picture=self.screenshots.read if pictures else None)
+        shared = Shared(read_picture=self.screenshots.read if pictures else None)
         steps: dict[str, list[dict[str, Any]]] = {}
         if record is Trajectory:
             wanted = [row["trajectory_id"] for row in rows]
-            found = self.query(
+            result = self.query(
                 "SELECT * FROM trajectory_steps WHERE trajectory_id IN (SELECT unnest(?::VARCHAR[]))"
                 " ORDER BY trajectory_id, step",
                 [wanted],
             )
-            for step in found.table.to_pylist():
+            for step in result.table.to_pylist():
                 steps.setdefault(step["trajectory_id"], []).append(step)
         if record in (Trajectory, SeenScreen):
             texts, controls = references([rows, list(steps.values())])
-            shared.texts = self._shared("file_texts", "text", texts)
-            shared.controls = self._shared("control_lists", "controls", controls)
+            shared.texts = self._read_shared("file_texts", "text", texts)
+            shared.controls = self._read_shared("control_lists", "controls", controls)
         for row in rows:
             decoded = decode_record(table, row, shared, steps.get(str(row.get("trajectory_id")), ()))
             if isinstance(decoded, record):
                 yield decoded
 
-    def _shared(self, table: str, column: str, wanted: set[str]) -> dict[str, Any]:
+    def _read_shared(self, table: str, column: str, wanted: set[str]) -> dict[str, Any]:
         if not wanted:
             return {}
         sql = f"SELECT {column}_id, {column} FROM {table} WHERE {column}_id IN (SELECT unnest(?::VARCHAR[]))"
@@ -275,42 +275,42 @@ class Warehouse(Reader):
                 (folder / "data").mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise WarehouseUnavailableError(
-                    f"The warehouse {self.location.shown} cannot be made: {error.strerror}"
+                    f"The warehouse {self.location.label} cannot be created: {error.strerror}"
                 ) from None
         with WriterLock(self.location):
             writer = connect_writer(self.location)
             try:
-                if not is_current(writer, self.location.shown):
+                if not is_current(writer, self.location.label):
                     writer.execute(f"CALL {LAKE}.set_option('parquet_compression', 'zstd')")
-                    retried(lambda: bring_up_to_date(writer), self.location)
+                    retry(lambda: bring_up_to_date(writer), self.location)
             except duckdb.Error as error:
                 writer.close()
                 raise WarehouseUnavailableError(
-                    f"The warehouse {self.location.shown} cannot be prepared: {reason_of(error)}"
+                    f"The warehouse {self.location.label} cannot be prepared: {reason_of(error)}"
                 ) from None
             except WarehouseError:
                 writer.close()
                 raise
         self._writer = writer
 
-    def _writing(self) -> duckdb.DuckDBPyConnection:
+    def _require_writer(self) -> duckdb.DuckDBPyConnection:
         if self._writer is None:
             raise WarehouseUnavailableError(
-                f"The warehouse {self.location.shown} was opened for reading only."
+                f"The warehouse {self.location.label} was opened for reading only."
             )
         return self._writer
 
-    def _reading(self) -> duckdb.DuckDBPyConnection:
+    def _open_reader(self) -> duckdb.DuckDBPyConnection:
         if self._reader is None:
             reader = connect_reader(self.location, self._snapshot)
-            if not retried(lambda: is_current(reader, self.location.shown), self.location):
+            if not retry(lambda: is_current(reader, self.location.label), self.location):
                 complete_for_reading(reader)
                 self._catalogue = COMPLETED
             self._reader = reader
         return self._reader
 
 
-def _described(
+def _new_version(
     connection: duckdb.DuckDBPyConnection,
     name: str,
     run_id: str,
@@ -323,9 +323,9 @@ def _described(
     name = name or next(free for number in count(len(known) + 1) if (free := f"v{number}") not in known)
     if name in known:
         raise VersionError(
-            f"The version {name!r} is published already and cannot change; choose another name."
+            f"The version {name!r} is already published and cannot change; choose another name."
         )
-    counts = {table.name: _number(connection, f"SELECT count(*) FROM {table.name}") for table in TABLES}
+    counts = {table.name: _query_number(connection, f"SELECT count(*) FROM {table.name}") for table in TABLES}
     counts.pop("dataset_versions")
     counts.pop("version_tags")
     funnel = {
@@ -339,7 +339,7 @@ def _described(
     try:
         return DatasetVersion(
             name=name,
-            snapshot_id=_number(connection, f"SELECT id FROM ducklake_current_snapshot('{LAKE}')"),
+            snapshot_id=_query_number(connection, f"SELECT id FROM ducklake_current_snapshot('{LAKE}')"),
             parent=known[-1] if known else "",
             run_id=run_id,
             created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
@@ -352,10 +352,10 @@ def _described(
         )
     except ValidationError:
         raise VersionError(
-            f"{name!r} is not a name for a version: letters, digits, dot, dash and underscore."
+            f"{name!r} is not a valid version name; use letters, digits, dots, dashes and underscores."
         ) from None
 
 
-def _number(connection: duckdb.DuckDBPyConnection, sql: str) -> int:
+def _query_number(connection: duckdb.DuckDBPyConnection, sql: str) -> int:
     row = first_row(connection, sql)
     return int(str(row[0])) if row else 0

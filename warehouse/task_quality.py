@@ -1,4 +1,4 @@
-"""What can be said of a dataset's tasks as a whole: its judge of instructions, and how varied they are."""
+"""Quality of a dataset's tasks as a whole: judge of instructions, critic, people, variety and error rates."""
 
 from taskloom.resources.dimensions import TABLE
 from taskloom.resources.reading.catalog import load_capabilities
@@ -25,28 +25,28 @@ JUDGE_UNKNOWN = "not known: no spoilt instruction was given to it"
 CRITIC_ABSENT = "none: no model plays this role, and rules cannot"
 REVIEWS_UNKNOWN = "not known: nobody has reviewed one"
 MOST_COUNTED = 50_000
-"""Instructions whose variety is counted; of more a sample is drawn, the same every time."""
+"""Maximum number of instructions whose variety is measured; of more, a fixed sample is used."""
 _LARGEST = (
     "SELECT name, number, count(*) OVER (), sum(number) OVER () FROM ({}) AS counted(name, number)"
     " ORDER BY number DESC, name LIMIT 1"
 )
-_MADE = "status = 'validated'"
+_VALIDATED = "status = 'validated'"
 _SHARES = {
     "application": (
         "SELECT application, count(*) FROM (SELECT unnest(applications) AS application FROM tasks WHERE"
-        f" {_MADE}) GROUP BY ALL"
+        f" {_VALIDATED}) GROUP BY ALL"
     ),
-    "scenario": f"SELECT scenario, count(*) FROM tasks WHERE {_MADE} GROUP BY ALL",
-    "goal": f"SELECT intent, count(*) FROM tasks WHERE {_MADE} AND intent <> '' GROUP BY ALL",
+    "scenario": f"SELECT scenario, count(*) FROM tasks WHERE {_VALIDATED} GROUP BY ALL",
+    "goal": f"SELECT intent, count(*) FROM tasks WHERE {_VALIDATED} AND intent <> '' GROUP BY ALL",
     "set of subtasks": (
         "SELECT array_to_string(list_sort([node.subtask_id FOR node IN nodes]), ' + '), count(*)"
-        f" FROM tasks WHERE {_MADE} GROUP BY ALL"
+        f" FROM tasks WHERE {_VALIDATED} GROUP BY ALL"
     ),
 }
 
 
 class LargestShare(Record):
-    """What most tasks have in common, of one kind."""
+    """The most frequent application, scenario, goal or set of subtasks."""
 
     kind: str
     """Application, scenario, goal or set of subtasks."""
@@ -62,15 +62,15 @@ class Agreement(Record):
     """How far people agree beyond chance."""
 
     measure: str
-    """Cohen's kappa, Fleiss' kappa."""
+    """Cohen's kappa or Fleiss' kappa."""
     value: float
-    """1 is full agreement, 0 what chance gives."""
+    """1 is full agreement, 0 agreement by chance."""
     low: float | None
     """Lower end of its 95 % interval; None where it is not defined."""
     high: float | None
     """Upper end of the interval."""
     tasks: int
-    """Tasks that it is of."""
+    """Number of tasks that it is computed from."""
 
     def __str__(self) -> str:
         """The figure with its interval, as in `0.71 (0.42 to 1.00), 40 tasks`."""
@@ -79,7 +79,7 @@ class Agreement(Record):
 
 
 class PeopleReport(Record):
-    """What people said of the tasks, without their names."""
+    """People's verdicts on the tasks, without their names."""
 
     accepted: Rate
     """Reviewed tasks that most of those who reviewed them accepted."""
@@ -91,48 +91,48 @@ class TaskQuality(Record):
     """Figures of a dataset's tasks."""
 
     judge: JudgeReport | None
-    """What the judge of instructions notices; None if it was not tested."""
+    """Errors that the judge of instructions notices; None if it was not tested."""
     critic: CriticReport | None = None
-    """What the critic thinks of tasks; None without one."""
+    """The critic's scores of tasks; None without a critic."""
     variety: VarietyFigures | None
     """How varied the instructions are; None without tasks."""
     shares: tuple[LargestShare, ...]
-    """What most tasks have in common."""
+    """The largest shares of tasks."""
     people: PeopleReport | None = None
-    """What people said of them; None where nobody reviewed one."""
+    """People's verdicts on them; None where no task was reviewed."""
     gaps: tuple[Gap, ...] = ()
     """Levels of complexity and capabilities that few tasks have, or none."""
 
     def lines(self) -> list[tuple[str, str]]:
         """The figures in words, each with its name."""
-        found = []
+        rows = []
         if self.judge is None:
-            found.append(("judge of instructions", JUDGE_UNKNOWN))
+            rows.append(("judge of instructions", JUDGE_UNKNOWN))
         else:
-            found.append(("spoilt instructions that the judge noticed", str(self.judge.hits)))
-            found += [
+            rows.append(("spoilt instructions that the judge noticed", str(self.judge.hits)))
+            rows += [
                 (f"  {kind.replace('_', ' ')}", str(rate)) for kind, rate in self.judge.hits_by_kind.items()
             ]
-            found.append(("first instructions that it refused", str(self.judge.false_alarms)))
-        found += [("critic", CRITIC_ABSENT)] if self.critic is None else self.critic.lines()
+            rows.append(("first instructions that it refused", str(self.judge.false_alarms)))
+        rows += [("critic", CRITIC_ABSENT)] if self.critic is None else self.critic.lines()
         if self.people is None:
-            found.append(("tasks that people accept", REVIEWS_UNKNOWN))
+            rows.append(("tasks that people accept", REVIEWS_UNKNOWN))
         else:
-            found.append(("reviewed tasks that most people accepted", str(self.people.accepted)))
+            rows.append(("reviewed tasks that most people accepted", str(self.people.accepted)))
             if self.people.agreement is not None:
-                found.append((f"  {self.people.agreement.measure}", str(self.people.agreement)))
+                rows.append((f"  {self.people.agreement.measure}", str(self.people.agreement)))
         if self.variety is not None:
-            found += [
+            rows += [
                 ("words of an instruction", f"{self.variety.words:.0f} on average"),
                 ("distinct-1, distinct-2", f"{self.variety.distinct_1:.3f}, {self.variety.distinct_2:.3f}"),
                 ("self-BLEU-4", f"{self.variety.self_bleu_4:.3f}"),
                 ("overlap with the nearest instruction", f"{self.variety.nearest_overlap:.0%} of word pairs"),
             ]
-        found += [
+        rows += [
             (f"most frequent {item.kind}", f"{item.share:.0%}: {item.name} ({item.different} different)")
             for item in self.shares
         ]
-        return found
+        return rows
 
 
 def judge_rates(warehouse: Warehouse, run_id: str = "") -> JudgeReport | None:
@@ -143,7 +143,7 @@ def judge_rates(warehouse: Warehouse, run_id: str = "") -> JudgeReport | None:
 
 
 def critic_scores(warehouse: Warehouse, run_id: str = "") -> CriticReport | None:
-    """What the critic thinks of the tasks, over the dataset or in one run; None if it scored none."""
+    """The critic's scores of tasks, over the dataset or in one run; None if it scored none."""
     where, values = ("run_id = ?", [run_id]) if run_id else ("", [])
     scored = list(warehouse.read(Criticism, where, values, order_by="criticism_id"))
     writers = warehouse.query(
@@ -153,13 +153,13 @@ def critic_scores(warehouse: Warehouse, run_id: str = "") -> CriticReport | None
 
 
 def people_report(warehouse: Warehouse) -> PeopleReport | None:
-    """What people said of the tasks; None where nobody reviewed one."""
+    """People's verdicts on the tasks; None where no task was reviewed."""
     rows = warehouse.query(named_query("acceptance").sql).as_dicts()
     accepted = next((row for row in rows if row["people"] == "the majority"), None)
     if accepted is None:
         return None
     kappas = [row for row in rows if "kappa" in str(row["measure"]) and row["value"] is not None]
-    # Of more than two, Fleiss' kappa; it comes after the pairs.
+    # For more than two people Fleiss' kappa, which comes after the pairs.
     chosen = kappas[-1] if kappas and (len(kappas) == 1 or "Fleiss" in str(kappas[-1]["measure"])) else None
     return PeopleReport(
         accepted=rate(int(str(accepted["count"])), int(str(accepted["total"]))),
@@ -176,9 +176,10 @@ def people_report(warehouse: Warehouse) -> PeopleReport | None:
 
 def task_quality(warehouse: Warehouse) -> TaskQuality:
     """The figures of the validated tasks."""
-    made = warehouse.query(f"SELECT count(*) FROM tasks WHERE {_MADE}").number()
+    task_count = warehouse.query(f"SELECT count(*) FROM tasks WHERE {_VALIDATED}").number()
     sample = (
-        f"SELECT instruction FROM tasks WHERE {_MADE} ORDER BY hash(task_id), task_id LIMIT {MOST_COUNTED}"
+        f"SELECT instruction FROM tasks WHERE {_VALIDATED}"
+        f" ORDER BY hash(task_id), task_id LIMIT {MOST_COUNTED}"
     )
     texts = warehouse.query(sample).texts()
     shares = []
@@ -186,7 +187,7 @@ def task_quality(warehouse: Warehouse) -> TaskQuality:
         row = next(iter(warehouse.query(_LARGEST.format(statement)).rows()), None)
         if row is not None:
             name, count, different, total = str(row[0]), *(int(str(value)) for value in row[1:])
-            share = count / (made if kind == "application" else total)
+            share = count / (task_count if kind == "application" else total)
             shares.append(LargestShare(kind=kind, different=different, name=name[:120], share=share))
     return TaskQuality(
         judge=judge_rates(warehouse),
@@ -200,22 +201,24 @@ def task_quality(warehouse: Warehouse) -> TaskQuality:
 
 def _gaps(warehouse: Warehouse) -> tuple[Gap, ...]:
     measures = ", ".join(row.column for row in TABLE)
-    counted = warehouse.query(f"SELECT {measures}, count(*) FROM tasks WHERE {_MADE} GROUP BY ALL").rows()
+    counted = warehouse.query(
+        f"SELECT {measures}, count(*) FROM tasks WHERE {_VALIDATED} GROUP BY ALL"
+    ).rows()
     rows = [[int(str(value)) for value in row] for row in counted]
     return gaps_of({tuple(row[:-1]): row[-1] for row in rows}, load_capabilities())
 
 
-UNKNOWN = (
+ERROR_RATES_UNKNOWN = (
     "Not known: no labelled outcome was judged with the accepted functions of this dataset. A kill rate says"
     " only how a function does on what it was examined with."
 )
-_COUNTED = "function_id IN (SELECT function_id FROM evaluation_functions WHERE accepted)"
+_BY_ACCEPTED_FUNCTION = "function_id IN (SELECT function_id FROM evaluation_functions WHERE accepted)"
 
 
 def error_rates(warehouse: Warehouse) -> AcceptanceReport | None:
-    """Rates of error over all, by application and by kind of outcome; None without labelled outcomes.
+    """Error rates over all, by application and by kind of outcome; None without labelled outcomes.
 
     Only verdicts of functions that this dataset has accepted count.
     """
-    outcomes = list(warehouse.read(JudgedOutcome, _COUNTED, order_by="outcome_id"))
+    outcomes = list(warehouse.read(JudgedOutcome, _BY_ACCEPTED_FUNCTION, order_by="outcome_id"))
     return acceptance_report(outcomes) if outcomes else None

@@ -1,8 +1,8 @@
-"""What changed between two dataset versions, which scores one makes invalid, and what gates compare; and
-what is cleared: files of commits that never ended, old states, old versions.
+"""Comparison of dataset versions: their differences, the scores that one invalidates, and the counts that
+gates compare; and removal of files of unfinished commits, old states and old versions.
 
-Writers hold the writer's lock from their first file to their commit, so under that lock a file that no
-state names is left over from a process that died.
+Writers hold the writer lock from their first file to their commit, so under that lock a file that no
+state references is left over from a process that died.
 """
 
 from contextlib import suppress
@@ -39,21 +39,22 @@ def differences(warehouse: Warehouse, earlier: str, later: str) -> list[TableCha
     """Rows added, removed and changed from one published version to another, for every table with a
     difference."""
     first, second = warehouse.snapshot_of(earlier), warehouse.snapshot_of(later)
-    found = []
+    changes = []
     for table in TABLES:
         if table.name in ("dataset_versions", "version_tags"):
             continue
-        there = [snapshot for snapshot in (first, second) if _exists(warehouse, table, snapshot)]
-        both = there == [first, second]
+        in_first, in_second = (_exists(warehouse, table, snapshot) for snapshot in (first, second))
+        both = in_first and in_second
+        comparable = both and table.name not in _BULKY
         change = TableChange(
             table=table.name,
-            added=_only_in(warehouse, table, second, first if both else None) if second in there else 0,
-            removed=_only_in(warehouse, table, first, second if both else None) if first in there else 0,
-            changed=_changed(warehouse, table, first, second) if both and table.name not in _BULKY else 0,
+            added=_count_only_in(warehouse, table, second, first if both else None) if in_second else 0,
+            removed=_count_only_in(warehouse, table, first, second if both else None) if in_first else 0,
+            changed=_count_changed(warehouse, table, first, second) if comparable else 0,
         )
         if change.added or change.removed or change.changed:
-            found.append(change)
-    return found
+            changes.append(change)
+    return changes
 
 
 def _exists(warehouse: Warehouse, table: Table, snapshot: int) -> bool:
@@ -64,15 +65,15 @@ def _exists(warehouse: Warehouse, table: Table, snapshot: int) -> bool:
     return True
 
 
-def _only_in(warehouse: Warehouse, table: Table, here: int, there: int | None) -> int:
+def _count_only_in(warehouse: Warehouse, table: Table, snapshot: int, other: int | None) -> int:
     key = ", ".join(f'"{name}"' for name in table.key)
-    sql = f"SELECT {key} FROM {table.name} AT (VERSION => {here})"
-    if there is not None:
-        sql += f" EXCEPT SELECT {key} FROM {table.name} AT (VERSION => {there})"
+    sql = f"SELECT {key} FROM {table.name} AT (VERSION => {snapshot})"
+    if other is not None:
+        sql += f" EXCEPT SELECT {key} FROM {table.name} AT (VERSION => {other})"
     return warehouse.query(f"SELECT count(*) FROM ({sql})").number()
 
 
-def _changed(warehouse: Warehouse, table: Table, first: int, second: int) -> int:
+def _count_changed(warehouse: Warehouse, table: Table, first: int, second: int) -> int:
     key = ", ".join(f'"{name}"' for name in table.key)
     sql = (
         f"SELECT count(*) FROM (SELECT * FROM {table.name} AT (VERSION => {first})) AS a JOIN (SELECT * FROM"
@@ -88,7 +89,7 @@ REASONS: Final[dict[str, str]] = {
     "function": "the evaluation function of a subtask changed",
     "fixture": "an application starts with other files, settings or another version",
 }
-"""Why a score on a task does not count any more."""
+"""Why a score on a task no longer counts."""
 
 _STATE: Final = """
     SELECT
@@ -120,42 +121,42 @@ class AgentScores(Record):
     attempts: int
     """Its attempts on tasks of the earlier version."""
     invalid: int
-    """Those whose score does not count any more."""
+    """Those whose score no longer counts."""
 
 
 class ScoreValidity(Record):
-    """What a version makes of the scores of an earlier one."""
+    """Which scores of an earlier version a later one invalidates."""
 
     earlier: str
     """The version on which agents were scored."""
     later: str
-    """The version that is asked."""
+    """The version that it is compared with."""
     tasks: int
     """Validated and imported tasks of the earlier version."""
     changed: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Tasks whose scores do not count any more, with the reasons."""
+    """Tasks whose scores no longer count, with the reasons."""
     agents: tuple[AgentScores, ...] = ()
     """Attempts that the later version holds, by agent."""
 
     @property
     def reasons(self) -> dict[str, int]:
         """Number of tasks by reason."""
-        found = {name: sum(name in given for given in self.changed.values()) for name in REASONS}
-        return {name: count for name, count in found.items() if count}
+        counts = {name: sum(name in reasons for reasons in self.changed.values()) for name in REASONS}
+        return {name: count for name, count in counts.items() if count}
 
 
 def score_validity(warehouse: Warehouse, later: str = "", earlier: str = "") -> ScoreValidity:
-    """Which scores of `earlier` do not count in `later`, by default of the version before the newest in that
-    one; `VersionError` where there is none."""
+    """Which scores of `earlier` do not count in `later`, by default the newest version and the one before it;
+    `VersionError` where there is none."""
     published = [item.name for item in warehouse.versions()]
     if not published:
         raise VersionError("No version is published yet; `taskloom publish` publishes the present state.")
     later = later or published[-1]
     if not earlier:
-        at = published.index(later) if later in published else 0
-        if later in published and at == 0:
+        position = published.index(later) if later in published else 0
+        if later in published and position == 0:
             raise VersionError(f"{later} is the first version: there are no earlier scores.")
-        earlier = published[at - 1]
+        earlier = published[position - 1]
     first, second = warehouse.snapshot_of(earlier), warehouse.snapshot_of(later)
     rows = warehouse.query(
         "SELECT a.task_id, b.task_id IS NULL AS gone, a.instruction <> b.instruction AS instruction, a.graph"
@@ -236,35 +237,35 @@ class VersionFigures(Record):
 
 def version_figures(warehouse: Warehouse, version: str = "") -> VersionFigures:
     """The counts of the published `version`, or of the present state."""
-    at = _at(warehouse, version)
+    clause = _at_clause(warehouse, version)
     try:
-        counts = _counts(warehouse, tuple(_COUNTS), at)
-    except TableMissingError:  # A version that is older than a table, of which it has nothing.
+        counts = _counts(warehouse, tuple(_COUNTS), clause)
+    except TableMissingError:  # The version is older than a table, so it has no rows of it.
         counts = {}
         for name in _COUNTS:
             with suppress(TableMissingError):
-                counts |= _counts(warehouse, (name,), at)
+                counts |= _counts(warehouse, (name,), clause)
     return VersionFigures.model_validate(counts)
 
 
 def instructions_of(warehouse: Warehouse, version: str = "", beyond: str = "") -> list[str]:
-    """Instructions of validated tasks of a version, or of the present state, in an order of their ids alone;
-    without those of the version `beyond`."""
-    sql = f"SELECT instruction FROM tasks{_at(warehouse, version)} WHERE status = 'validated'"
+    """Instructions of validated tasks of a version, or of the present state, in an order that depends on
+    their ids alone; without those of the version `beyond`."""
+    sql = f"SELECT instruction FROM tasks{_at_clause(warehouse, version)} WHERE status = 'validated'"
     if beyond:
         sql += (
-            f" AND task_id NOT IN (SELECT task_id FROM tasks{_at(warehouse, beyond)} WHERE status ="
+            f" AND task_id NOT IN (SELECT task_id FROM tasks{_at_clause(warehouse, beyond)} WHERE status ="
             " 'validated')"
         )
     return warehouse.query(f"{sql} ORDER BY sha256(task_id)").texts()
 
 
-def _at(warehouse: Warehouse, version: str) -> str:
+def _at_clause(warehouse: Warehouse, version: str) -> str:
     return f" AT (VERSION => {warehouse.snapshot_of(version)})" if version else ""
 
 
-def _counts(warehouse: Warehouse, names: tuple[str, ...], at: str) -> dict[str, JsonValue]:
-    columns = ", ".join(f"({_COUNTS[name].replace('{at}', at)}) AS {name}" for name in names)
+def _counts(warehouse: Warehouse, names: tuple[str, ...], clause: str) -> dict[str, JsonValue]:
+    columns = ", ".join(f"({_COUNTS[name].replace('{at}', clause)}) AS {name}" for name in names)
     return warehouse.query(f"SELECT {columns}").as_dicts()[0]
 
 
@@ -272,7 +273,7 @@ class Cleaning(Record):
     """What was removed, or would be."""
 
     orphan_files: tuple[str, ...] = ()
-    """Files that no state names."""
+    """Files that no state references."""
     states: int = 0
     """States of the warehouse between versions that can no longer be read."""
     versions: tuple[str, ...] = ()
@@ -298,10 +299,10 @@ def clean(
     kept = [version.snapshot_id for version in warehouse.versions() if version not in old]
 
     def sweep(connection: duckdb.DuckDBPyConnection) -> Cleaning:
-        states = _expired(connection, kept, hours)
+        states = _expired_states(connection, kept, hours)
         if states and not dry_run:
-            listed = ", ".join(map(str, states))
-            connection.execute(f"CALL ducklake_expire_snapshots('{LAKE}', versions => [{listed}])")
+            ids = ", ".join(map(str, states))
+            connection.execute(f"CALL ducklake_expire_snapshots('{LAKE}', versions => [{ids}])")
             connection.execute(f"CALL ducklake_cleanup_old_files('{LAKE}', cleanup_all => true)")
         orphans = connection.execute(
             f"CALL ducklake_delete_orphaned_files('{LAKE}', cleanup_all => true, dry_run =>"
@@ -317,20 +318,20 @@ def clean(
 
 
 def tag(warehouse: Warehouse, name: str, version: str) -> VersionTag:
-    """Give a version a further name, or move the name; a `VersionError` for no version, or a version's own
-    name."""
+    """Give a version a further name, or move the name to it; `VersionError` for an unknown version, or a name
+    that is a version's own."""
     published = {item.name for item in warehouse.versions()}
     if version not in published:
         known = ", ".join(sorted(published)) or "none yet"
         raise VersionError(f"There is no dataset version {version!r}; published: {known}.")
     if name in published:
         raise VersionError(f"{name!r} is the name of a version; a tag needs another one.")
-    made = VersionTag(tag=name, version=version)
-    warehouse.write([made], replace=True)
-    return made
+    record = VersionTag(tag=name, version=version)
+    warehouse.write([record], replace=True)
+    return record
 
 
-def _expired(connection: duckdb.DuckDBPyConnection, kept: list[int], hours: float) -> list[int]:
+def _expired_states(connection: duckdb.DuckDBPyConnection, kept: list[int], hours: float) -> list[int]:
     present = first_row(connection, f"SELECT max(snapshot_id) FROM ducklake_snapshots('{LAKE}')")
     rows = connection.execute(
         f"SELECT snapshot_id FROM ducklake_snapshots('{LAKE}')"

@@ -1,1 +1,1 @@
-"""Peers that the benchmarks compare with, each run by an interpreter that has it installed."""
+"""Other libraries that the benchmarks compare with, each run by an interpreter that has it installed."""

@@ -1,4 +1,4 @@
-"""The workloads of `benchmarks.model_calls` in NVIDIA DataDesigner; needs its own environment."""
+"""The workloads of `benchmarks.model_calls` with NVIDIA DataDesigner; needs its own environment."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Verdict(BaseModel):
 
 
 def build(calls_per_item: int) -> dd.DataDesignerConfigBuilder:
-    """One column per call; later calls read the ones before."""
+    """One column per call; later calls read the earlier ones."""
     model = dd.ModelConfig(
         alias="model",
         model="m",
@@ -51,7 +51,7 @@ def build(calls_per_item: int) -> dd.DataDesignerConfigBuilder:
 
 
 def main() -> None:
-    """Run a workload and print what it used."""
+    """Run a workload and print its use of resources."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--scenario", choices=["s1", "s2", "s3"])
     parser.add_argument("--url")

@@ -24,7 +24,7 @@ class Verdict(BaseModel):
 
 
 async def run(scenario: str, url: str) -> int:
-    """All items; how many were answered."""
+    """Process all items; returns the number of answered ones."""
     items, calls_per_item = (150, 3) if scenario == "s2" else (400, 1)
     places = asyncio.Semaphore(32)
     limiter = aiolimiter.AsyncLimiter(20 if scenario == "s3" else 1_000_000, 1)
@@ -57,7 +57,7 @@ async def run(scenario: str, url: str) -> int:
 
 
 def main() -> None:
-    """Run a workload and print what it used."""
+    """Run a workload and print its use of resources."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--scenario", choices=["s1", "s2", "s3"])
     parser.add_argument("--url")

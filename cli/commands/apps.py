@@ -1,5 +1,4 @@
-"""`taskloom apps`: the catalogue's applications, starting one to see whether it works here, and adding
-one."""
+"""`taskloom apps`: lists the applications of the catalogue, checks whether one works here, adds one."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from taskloom.taskgraph.records.interaction import Observation
 
 _WALK_ACTIONS = 80
-"""Actions of the walk that looks for what a manual names."""
+"""Maximum actions of the walk that looks for what a manual names."""
 
 
 def register(app: typer.Typer) -> None:
@@ -82,7 +81,7 @@ def check(
     controls: Annotated[
         bool,
         typer.Option(
-            "--controls", help="Print every control too, and what the manual names and no screen shows."
+            "--controls", help="Also print every control, and what the manual names but no screen shows."
         ),
     ] = False,
     data: DataOption = None,
@@ -109,9 +108,7 @@ def check(
     settings = load_settings(data=data, catalog=catalog)
     known = load_applications(settings.catalog)
     if name not in known:
-        raise CommandError(
-            f"there is no application named {name!r}; known: {', '.join(sorted(known))}.", ExitCode.BAD_INPUT
-        )
+        raise CommandError(f"there is no application named {name!r}; known: {', '.join(sorted(known))}.")
     started = time.monotonic()
     try:
         observation, reset_seconds, unseen, cached_files, fallback = asyncio.run(
@@ -205,7 +202,7 @@ def new(
     if [bool(from_pypi), bool(from_npm), bool(url)].count(True) != 1:
         raise CommandError("say where the application comes from: one of --from-pypi, --from-npm and --url.")
     if not url and (reset_command or data_folder):
-        raise CommandError("--reset-command and --data-folder are for applications that run already (--url).")
+        raise CommandError("--reset-command and --data-folder are for applications that already run (--url).")
     if url and command:
         raise CommandError("--command starts an application; one that runs at a --url needs none.")
     if category not in load_application_categories():
@@ -215,11 +212,11 @@ def new(
     file = catalog / "applications" / f"{name}.yaml"
     if file.exists():
         raise CommandError(
-            f"{file} is there already. For another version change `installation` and `version` in it, then:"
+            f"{file} already exists. For another version, change `installation` and `version` in it, then:"
             f" taskloom install --only {name} --catalog {catalog}"
         )
     if name in load_applications(catalog if catalog.is_dir() else None):
-        raise CommandError(f"there is already an application named {name!r}; take another name.")
+        raise CommandError(f"there is already an application named {name!r}; choose another name.")
     title = title or name.replace("_", " ").capitalize()
     if url:
         entry = running_entry(
@@ -265,9 +262,9 @@ def _try(name: str, data: Path | None, catalog: Path, file: Path) -> None:
 async def _observe(
     application: Application, settings: Settings, *, walk: bool
 ) -> tuple[Observation, float, list[str], str, list[str]]:
-    """The first observation of `application`, and how long it took to get there, in seconds. After a `walk`
-    through what the manual names, also the names that no screen showed; and, after a second reset, whether
-    cached files stay, and which texts fall back to other fonts."""
+    """The first observation of `application`, and the seconds it took to get there; the names in the manual
+    that no screen showed, after a `walk` through them; and, after a second reset, whether cached files stay,
+    and which texts fall back to other fonts."""
     import time
 
     from taskloom.environments.environment import WithProfile

@@ -1,4 +1,4 @@
-"""`taskloom build`, `explore` and `compose`: runs that make records."""
+"""`taskloom build`, `explore` and `compose`: runs that add records."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def build(
       taskloom build --budget 25usd --set models.default.provider=openai --set models.default.model=gpt-5
       --dry-run
     """
-    chosen = ["nights.enabled=true"] if night else []
-    run_flow("build_dataset", options, options.load(*_count(tasks), *chosen))
+    assignments = ["nights.enabled=true"] if night else []
+    run_flow("build_dataset", options, options.load(*_count(tasks), *assignments))
 
 
 def explore(options: RunOptions) -> None:
@@ -81,7 +81,7 @@ def run_flow(flow: FlowName, options: RunOptions, settings: Settings) -> None:
         from taskloom.flows.planning.planning import plan_run
         from taskloom.model_clients.ledger.budget import Budget
 
-        Budget.of(settings.models.budget)  # refuses one that cannot be read
+        Budget.of(settings.models.budget)  # raises if it cannot be read
         plan = plan_run(settings, flow)
         typer.echo(plan.model_dump_json(indent=2) if options.as_json else plan.describe())
         return
@@ -96,7 +96,7 @@ def run_flow(flow: FlowName, options: RunOptions, settings: Settings) -> None:
     with interruptible("finished work is kept; the same command resumes."), prefect_server():
         check_keys(settings)
         if names := unpriced(settings):
-            typer.echo(f"no price is known for {', '.join(names)}: the cost told will leave it out", err=True)
+            typer.echo(f"no price is known for {', '.join(names)}: the reported cost leaves it out", err=True)
         from taskloom.flows import build_dataset as flows
 
         quiet_libraries()

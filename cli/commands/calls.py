@@ -1,4 +1,4 @@
-"""`taskloom calls`: what the model calls were, cost and brought; prunes the ledger that keeps them."""
+"""`taskloom calls`: summarises model calls and their cost; prunes the ledger that stores them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`taskloom evaluate`: agents attempt tasks and are scored by the graph (section 4.1)."""
+"""`taskloom evaluate`: lets agents attempt tasks and scores them by the graph (section 4.1)."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def evaluate(
         ),
     ] = 0,
     instructions: Annotated[
-        str, typer.Option(help="Which are given: high (whole tasks), low (subtasks), orders, intent.")
+        str, typer.Option(help="Instructions given: high (whole tasks), low (subtasks), orders, intent.")
     ] = "high",
 ) -> None:
     """Let agents attempt validated tasks in real environments, and score what they completed.
 
     Prints the agents' figures with intervals, and how attempts ended. Everything is kept: the tables
-    `experiments`, `agent_runs`, `agent_steps` and `agent_scores`, and a folder with the report. Whatever
-    stops it, the same command goes on from there. `--seed` is that of the agents; it never changes the tasks.
+    `experiments`, `agent_runs`, `agent_steps` and `agent_scores`, and a folder with the report. After an
+    interruption, the same command continues. `--seed` is that of the agents; it never changes the tasks.
 
     Examples:
       taskloom evaluate experiment.yaml
@@ -81,7 +81,7 @@ def evaluate(
 
     settings = options.load()
     if experiment is not None:
-        asked = read_experiment(experiment)
+        definition = read_experiment(experiment)
     else:
         content: dict[str, Any] = {
             "name": name,
@@ -93,26 +93,26 @@ def evaluate(
             "seed": settings.seed,
             "limits": {"patience": patience},
         }
-        asked = experiment_of(content, "the experiment of these options")
-    check_experiment(asked, settings)
-    check_tasks(asked, settings)
-    if any(is_person(entry.agent) for entry in asked.agents):
+        definition = experiment_of(content, "the experiment of these options")
+    check_experiment(definition, settings)
+    check_tasks(definition, settings)
+    if any(is_person(entry.agent) for entry in definition.agents):
         typer.echo("a person plays: open Agents, Play in `taskloom view --browser`", err=True)
     prepare_prefect(settings.data)
     with interruptible("attempts that ended are kept."):
         from taskloom.flows.run_experiment import run_experiment
 
         quiet_libraries()
-        if os.environ.get("PREFECT_API_URL"):  # without a server nothing needs one
+        if os.environ.get("PREFECT_API_URL"):  # otherwise no server is needed
             require_server()
-            report = asyncio.run(run_experiment(asked, settings=settings, quiet=options.quiet))
+            report = asyncio.run(run_experiment(definition, settings=settings, quiet=options.quiet))
         else:
-            report = asyncio.run(run_experiment.fn(asked, settings=settings, quiet=options.quiet))
+            report = asyncio.run(run_experiment.fn(definition, settings=settings, quiet=options.quiet))
     print_report(report, as_json=options.as_json)
 
 
 def print_report(report: ExperimentReport, *, as_json: bool) -> None:
-    """Print what an experiment came to.
+    """Print the results of an experiment.
 
     Raises:
         CommandError: too many attempts are invalid.

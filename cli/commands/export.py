@@ -1,4 +1,4 @@
-"""`taskloom export`: test sets and training sets in the formats of the field."""
+"""`taskloom export`: writes test sets and training sets in the formats of the field."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from taskloom.warehouse.sets.selection import Selection, SetRequest, Shortfall
     from taskloom.warehouse.sets.splits import LeakageReport
 
-_SHOWN = 5
+_MAX_SHOWN = 5
 
 
 def register(app: typer.Typer) -> None:
@@ -135,9 +135,9 @@ def export(
         print_records(EXPORTS.described(), as_json)
         return
     if not format_name:
-        raise CommandError("name the format to write; `taskloom export --list` describes them.")
+        raise CommandError("name the export format; `taskloom export --list` describes them.")
     if out is None:
-        raise CommandError("--out names the folder to make.")
+        raise CommandError("give --out, the folder to create.")
     from pydantic import ValidationError
     from rich.console import Console
     from rich.markup import escape
@@ -205,7 +205,7 @@ def export(
                 named_lists=lists,
                 checks=check_facts(),
             )
-    _print(manifest, out, as_json)
+    _print_manifest(manifest, out, as_json)
     if manifest.shortfalls:
         raise typer.Exit(ExitCode.NEGATIVE_ANSWER)
 
@@ -247,7 +247,7 @@ def _replay_and_export(
     return exported.manifest
 
 
-def _print(manifest: Manifest, out: Path, as_json: bool) -> None:
+def _print_manifest(manifest: Manifest, out: Path, as_json: bool) -> None:
     if as_json:
         typer.echo(manifest.model_dump_json(indent=2))
         return
@@ -256,7 +256,7 @@ def _print(manifest: Manifest, out: Path, as_json: bool) -> None:
     for reason, count in Counter(item.reason for item in manifest.outcome.refused).most_common():
         typer.echo(f"refused {count}: {reason}")
     for shortfall in manifest.shortfalls:
-        typer.echo(_shortfall(shortfall))
+        typer.echo(_describe_shortfall(shortfall))
     for note in manifest.outcome.notes:
         typer.echo(f"note: {note}")
     if manifest.leakage is not None:
@@ -264,7 +264,7 @@ def _print(manifest: Manifest, out: Path, as_json: bool) -> None:
     typer.echo(f"written to {out}")
 
 
-def _shortfall(shortfall: Shortfall) -> str:
+def _describe_shortfall(shortfall: Shortfall) -> str:
     cell = ",".join(f"{dimension}={level}" for dimension, level in shortfall.levels.items())
     place = " ".join(part for part in (shortfall.split, cell) if part)
     near = f"; the nearest cells with tasks: {shortfall.nearest}" if shortfall.nearest else ""
@@ -277,8 +277,9 @@ def _shortfall(shortfall: Shortfall) -> str:
 def _print_leakage(report: LeakageReport) -> None:
     typer.echo(f"sets: {', '.join(f'{name} {size}' for name, size in report.sizes.items())}")
     if report.asked and sum(report.sizes.values()):
-        given = ", ".join(f"{name} {share:.1%}" for name, share in report.given.items())
-        typer.echo(f"shares given: {given}")
+        typer.echo(
+            f"shares given: {', '.join(f'{name} {share:.1%}' for name, share in report.given.items())}"
+        )
     for reason, count in report.left_out_reasons.items():
         typer.echo(f"left out {count}: {reason}")
     for sentence in report.advice:
@@ -288,11 +289,11 @@ def _print_leakage(report: LeakageReport) -> None:
             f"compared with {count} instructions of {source}: {report.resembling.get(source, 0)} tasks"
             " left out"
         )
-    for leak in report.removed[:_SHOWN]:
+    for leak in report.removed[:_MAX_SHOWN]:
         typer.echo(f"left out {leak.value}: it resembles {leak.found_in[1]}")
-    if len(report.removed) > _SHOWN:
+    if len(report.removed) > _MAX_SHOWN:
         typer.echo(
-            f"left out {len(report.removed) - _SHOWN} more that resemble others; the manifest names them"
+            f"left out {len(report.removed) - _MAX_SHOWN} more that resemble others; the manifest names them"
         )
     checked = ", ".join(f"{count} {kind}s" for kind, count in report.checked.items())
     typer.echo(f"leaks: {len(report.leaks)} (compared {checked})")

@@ -1,4 +1,4 @@
-"""`taskloom graph`: measure and draw a task graph."""
+"""`taskloom graph`: measures and draws a task graph."""
 
 from __future__ import annotations
 
@@ -46,26 +46,26 @@ def graph(
     """
     from taskloom.taskgraph.drawing import draw_svg, draw_text
 
-    found = graph_in(file)
-    facts = measures(found)
+    task_graph = graph_in(file)
+    facts = measures(task_graph)
     try:
         if svg is not None:
-            svg.write_text(draw_svg(found), encoding="utf-8")
+            svg.write_text(draw_svg(task_graph), encoding="utf-8")
         if graphml is not None:
             import networkx
 
-            networkx.write_graphml(found.to_networkx(), graphml)
+            networkx.write_graphml(task_graph.to_networkx(), graphml)
     except OSError as error:
         raise CommandError(f"{error.filename} cannot be written: {error.strerror}.") from None
     if as_json:
-        print_json(facts | {"drawing": draw_text(found)})
+        print_json(facts | {"drawing": draw_text(task_graph)})
         return
-    typer.echo(draw_text(found) + "\n")
+    typer.echo(draw_text(task_graph) + "\n")
     typer.echo(_table(facts))
 
 
-def measures(found: TaskGraph) -> dict[str, Any]:
-    """Everything that `taskloom graph` reports about a graph, ready for JSON."""
+def measures(task_graph: TaskGraph) -> dict[str, Any]:
+    """Everything that `taskloom graph` reports about a graph, as JSON values."""
     from taskloom.resources.reading.catalog import load_capabilities
     from taskloom.synthesis.composition.building import describe_clash
     from taskloom.taskgraph.errors import GraphTooLargeError
@@ -73,29 +73,29 @@ def measures(found: TaskGraph) -> dict[str, Any]:
     from taskloom.taskgraph.measures.complexity import capabilities_met, cell_of, complexity_of
     from taskloom.taskgraph.measures.interference import clash_of, orders_of
 
-    complexity = complexity_of(found)
-    notes = notes_on(found)
+    complexity = complexity_of(task_graph)
+    notes = notes_on(task_graph)
     orders, maximum = None, None
     try:
-        orders = orders_of(found, cap=1)
-        if all(node.application for node in found.nodes):
-            maximum = maximum_coherency_of(found)
+        orders = orders_of(task_graph, cap=1)
+        if all(node.application for node in task_graph.nodes):
+            maximum = maximum_coherency_of(task_graph)
     except GraphTooLargeError as error:
         notes.append(str(error))
     capabilities = load_capabilities()
     cell = cell_of(complexity)
     return {
-        "subtasks": [node.instance_id for node in found.nodes],
-        "edges": [list(pair) for pair in found.pairs],
+        "subtasks": [node.instance_id for node in task_graph.nodes],
+        "edges": [list(pair) for pair in task_graph.pairs],
         "complexity": complexity.model_dump(),
         "orders": orders.count if orders else None,
         "successful_orders": orders.successful_count if orders else None,
         "first_successful_order": [
-            found.nodes[index].instance_id
+            task_graph.nodes[index].instance_id
             for order in (orders.successful[:1] if orders else ())
             for index in order
         ],
-        "clash": describe_clash(clash_of(found)) if orders and not orders.successful_count else "",
+        "clash": describe_clash(clash_of(task_graph)) if orders and not orders.successful_count else "",
         "maximum_coherency": maximum,
         "notes": notes,
         "capabilities": {
@@ -105,13 +105,13 @@ def measures(found: TaskGraph) -> dict[str, Any]:
     }
 
 
-def notes_on(found: TaskGraph) -> list[str]:
-    """Notes on the graph that a reader of its measures should know."""
+def notes_on(task_graph: TaskGraph) -> list[str]:
+    """Notes that a reader of the graph's measures should know."""
     from taskloom.taskgraph.reading.task_graphs import inconsistencies_of
 
-    notes = list(inconsistencies_of(found))
-    if not all(node.application for node in found.nodes):
-        notes.append("some applications are not given: knowledge says little and coherency is undefined")
+    notes = list(inconsistencies_of(task_graph))
+    if not all(node.application for node in task_graph.nodes):
+        notes.append("some applications are not given: knowledge means little and coherency is undefined")
     return notes
 
 
@@ -123,10 +123,10 @@ def _table(facts: dict[str, Any]) -> str:
         *((row.name, row.in_words(complexity[row.measure]), complexity[row.level_column]) for row in TABLE),
         ("largest layer", str(complexity["largest_layer"]), ""),
         ("components", str(complexity["components"]), ""),
-        ("orders", _known(facts["orders"], "not counted"), ""),
-        ("successful orders", _known(facts["successful_orders"], "not counted"), ""),
+        ("orders", _text_or_default(facts["orders"], "not counted"), ""),
+        ("successful orders", _text_or_default(facts["successful_orders"], "not counted"), ""),
         ("clash", str(facts["clash"]), ""),
-        ("maximum coherency", _known(facts["maximum_coherency"]), ""),
+        ("maximum coherency", _text_or_default(facts["maximum_coherency"]), ""),
         ("capabilities (repaired)", ", ".join(capabilities["repaired"]) or "none", ""),
         ("capabilities (as printed)", ", ".join(capabilities["as_printed"]) or "none", ""),
     ]
@@ -136,12 +136,12 @@ def _table(facts: dict[str, Any]) -> str:
     )
 
 
-def _known(value: object, otherwise: str = "undefined") -> str:
-    return otherwise if value is None else str(value)
+def _text_or_default(value: object, default: str = "undefined") -> str:
+    return default if value is None else str(value)
 
 
 def graph_in(file: Path) -> TaskGraph:
-    """The task graph in a JSON file, in either form, or in a list of it alone; `-` reads standard input.
+    """The task graph in a JSON file, in either form, or alone in a list; `-` reads standard input.
 
     Raises:
         CommandError: the file cannot be read, is not JSON, or does not contain a valid task graph.
@@ -152,7 +152,7 @@ def graph_in(file: Path) -> TaskGraph:
     from taskloom.taskgraph.reading.task_graphs import read_task_graph
 
     catalog = load_settings().catalog
-    document = _json_in(file)
+    document = _read_json(file)
     if isinstance(document, list):
         if len(document) != 1:
             raise CommandError(f"{file} is a list of {len(document)}; give one task graph.")
@@ -164,13 +164,11 @@ def graph_in(file: Path) -> TaskGraph:
 
 
 def _category_of(catalog: Path | None) -> CategoryOf:
-    """The category of an application, by its name or title, from the catalogue, in the folder `catalog` too,
-    and the paper's Table 11; one that is in neither forms its own category."""
+    """Maps the name or title of an application to its category in the paper's Table 11 or in the catalogue,
+    the folder `catalog` included; an application in neither forms its own category."""
     from taskloom.resources.reading.catalog import load_applications, load_paper_applications
 
-    printed = {
-        name.casefold(): row.category for row in load_paper_applications() for name in row.applications
-    }
+    paper = {name.casefold(): row.category for row in load_paper_applications() for name in row.applications}
 
     @cache
     def own() -> dict[str, str]:
@@ -178,10 +176,10 @@ def _category_of(catalog: Path | None) -> CategoryOf:
         names = {name.casefold(): application.category for name, application in applications}
         return names | {application.title.casefold(): application.category for _, application in applications}
 
-    return lambda name: printed.get(name.casefold()) or own().get(name.casefold(), name)
+    return lambda name: paper.get(name.casefold()) or own().get(name.casefold(), name)
 
 
-def _json_in(file: Path) -> object:
+def _read_json(file: Path) -> object:
     from taskloom.resources.errors import JsonInvalidError
     from taskloom.resources.reading.json_text import parse_json
 

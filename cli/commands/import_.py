@@ -1,4 +1,4 @@
-"""`taskloom import`: other people's tasks in, all of them or none."""
+"""`taskloom import`: imports other people's tasks, all or none."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from taskloom.taskgraph.records.task import Rejection
 
-_SHOWN = 20
-"""Rejections that are printed."""
+_MAX_SHOWN = 20
+"""Maximum number of rejections printed."""
 
 
 def register(app: typer.Typer) -> None:
@@ -42,8 +42,8 @@ def import_data(
     """Import tasks, all or none.
 
     Every fault of a broken item is printed with file, field and reason. With --skip-broken the other items
-    are imported, and broken ones become rejections that keep the original. Ten or more items, none in order,
-    are taken for another format and refused in one line.
+    are imported, and broken ones become rejections that keep the original. Ten or more items
+    that are all broken are taken for another format and refused in one line.
 
     Examples:
       taskloom import osworld downloaded/evaluation_examples
@@ -57,7 +57,7 @@ def import_data(
         print_records(IMPORTS.described(), as_json)
         return
     if not format_name:
-        raise CommandError("name the format to read; `taskloom import --list` describes them.")
+        raise CommandError("name the import format; `taskloom import --list` describes them.")
     if path is None:
         raise CommandError("name the file or folder to import.")
     from taskloom.flows.places import load_places
@@ -67,14 +67,14 @@ def import_data(
 
     records = read_import(format_name, path, skip_broken=skip_broken)
     if dry_run:
-        everything = tuple(records)
-        rejected = [record for record in everything if isinstance(record, Rejection)]
-        kinds = Counter(type(record).__name__ for record in everything if not isinstance(record, Rejection))
+        checked = tuple(records)
+        rejected = [record for record in checked if isinstance(record, Rejection)]
+        kinds = Counter(type(record).__name__ for record in checked if not isinstance(record, Rejection))
         if as_json:
             faults = [rejection.message for rejection in rejected]
             print_json({"records": dict(sorted(kinds.items())), "rejected": faults, "stored": False})
         else:
-            typer.echo(f"{kinds.total()} records are in order; nothing was stored.")
+            typer.echo(f"{kinds.total()} records are valid; nothing was stored.")
             _print_rejected(rejected)
         return
     with Warehouse(load_places(warehouse=warehouse).warehouse_location) as opened:
@@ -90,7 +90,7 @@ def import_data(
 
 
 def _print_rejected(rejected: Sequence[Rejection]) -> None:
-    for rejection in rejected[:_SHOWN]:
+    for rejection in rejected[:_MAX_SHOWN]:
         typer.echo(f"rejected: {rejection.message}")
-    if len(rejected) > _SHOWN:
-        typer.echo(f"… and {len(rejected) - _SHOWN} more")
+    if len(rejected) > _MAX_SHOWN:
+        typer.echo(f"… and {len(rejected) - _MAX_SHOWN} more")

@@ -1,4 +1,4 @@
-"""`taskloom install`: the browser, the optional tools and the applications."""
+"""`taskloom install`: installs the browser, the optional tools and the applications."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def install(
 
     settings = load_settings(data=data, catalog=catalog, platform=platform)
     platforms = {name: lookup.platform(name) for name in lookup.platforms_in(settings.platform)}
-    chosen = _chosen(only, catalogue(settings))
+    chosen = _choose_applications(only, catalogue(settings))
     if browser_only and only:
-        raise CommandError("--browser-only and --only exclude each other.", ExitCode.BAD_INPUT)
+        raise CommandError("--browser-only and --only exclude each other.")
 
     missing_tools = _install_tools()
     prepared, failures = list[str](), dict[str, EnvironmentFailureError]()
@@ -100,19 +100,18 @@ def _say(message: str) -> None:
     typer.echo(message, err=True)
 
 
-def _chosen(only: str, known: Mapping[str, Application]) -> list[Application]:
-    wanted = [name.strip() for name in only.split(",") if name.strip()]
-    unknown = sorted(set(wanted) - set(known))
+def _choose_applications(only: str, known: Mapping[str, Application]) -> list[Application]:
+    names = [name.strip() for name in only.split(",") if name.strip()]
+    unknown = sorted(set(names) - set(known))
     if unknown:
         raise CommandError(
-            f"there is no application named {unknown[0]!r}; known: {', '.join(sorted(known))}.",
-            ExitCode.BAD_INPUT,
+            f"there is no application named {unknown[0]!r}; known: {', '.join(sorted(known))}."
         )
-    return [known[name] for name in wanted] or list(known.values())
+    return [known[name] for name in names] or list(known.values())
 
 
 def _install_tools() -> dict[str, str]:
-    """Install what is good to have from the system's packages; what is missing, with the reason."""
+    """Install the optional system packages; returns the missing ones, with the reason."""
     from taskloom.environments.installing.packages import (
         OPTIONAL_TOOLS,
         CommandRunner,
@@ -122,12 +121,12 @@ def _install_tools() -> dict[str, str]:
     missing = install_optional_tools(CommandRunner())
     for reason in dict.fromkeys(missing.values()):
         uses = dict.fromkeys(OPTIONAL_TOOLS[name] for name, why in missing.items() if why == reason)
-        _say(f"going on without what {', '.join(uses)}: {reason}")
+        _say(f"continuing without what {', '.join(uses)}: {reason}")
     return missing
 
 
 def _prepare_database(data: Path) -> None:
-    """Make the database of runs now, so that the first run need not."""
+    """Create the database of runs now, so that the first run does not have to."""
     from taskloom.flows.running.prefect_server import prepare_database, prepare_prefect
 
     _say("preparing the database of runs")
@@ -135,7 +134,7 @@ def _prepare_database(data: Path) -> None:
     try:
         prepare_database()
     except (OSError, subprocess.CalledProcessError) as error:
-        _say(f"going on without it, the first run will prepare it: {error}")
+        _say(f"continuing without it; the first run will prepare it: {error}")
 
 
 def _print_table(results: list[InstallationResult]) -> None:

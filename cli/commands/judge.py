@@ -1,4 +1,4 @@
-"""`taskloom judge`: the state of a home folder against the evaluation functions of an exported task."""
+"""`taskloom judge`: judges a home folder with the evaluation functions of an exported task."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ def judge(
 
     from taskloom.evaluators_api.judging_folders import judge_home, read_sheet
 
-    found = judge_home(read_sheet(sheet), start, home)
+    result = judge_home(read_sheet(sheet), start, home)
     if reward is not None:
         reward.parent.mkdir(parents=True, exist_ok=True)
-        reward.write_text(json.dumps({"reward": found.reward, "coverage": found.coverage}) + "\n", "utf-8")
+        reward.write_text(json.dumps({"reward": result.reward, "coverage": result.coverage}) + "\n", "utf-8")
     if as_json:
-        typer.echo(found.model_dump_json(indent=2))
+        typer.echo(result.model_dump_json(indent=2))
     else:
-        for item in found.subtasks:
+        for item in result.subtasks:
             typer.echo(f"{'done' if item.success else 'not done'}: {item.instance_id}: {item.message}")
-        if found.side_effects is not None:
-            typer.echo(f"side effects: {found.side_effects.describe()}")
-        typer.echo(f"reward: {found.reward}")
-    if found.reward < 1:
+        if result.side_effects is not None:
+            typer.echo(f"side effects: {result.side_effects.describe()}")
+        typer.echo(f"reward: {result.reward}")
+    if result.reward < 1:
         raise typer.Exit(ExitCode.NEGATIVE_ANSWER)

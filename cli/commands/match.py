@@ -1,4 +1,4 @@
-"""`taskloom match`: predicted actions against recorded ones, without an environment."""
+"""`taskloom match`: compares predicted actions with recorded ones, without an environment."""
 
 from __future__ import annotations
 

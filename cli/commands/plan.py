@@ -1,4 +1,4 @@
-"""`taskloom plan`: how many tasks of wanted levels the pool can supply, and what to explore for more."""
+"""`taskloom plan`: how many tasks of the requested levels the pool can supply, and what to explore next."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from taskloom.taskgraph.records.subtask import Subtask
     from taskloom.taskgraph.records.task import Intent
 
-_SHOWN = 10
+_MAX_SHOWN = 10
 _VERIFIED = "subtask_id IN (SELECT subtask_id FROM evaluation_functions WHERE accepted)"
 
 
@@ -78,10 +78,10 @@ def plan(
       taskloom plan --set composition.maximum_size=12 --set 'applications=[drawio,tiddlywiki]'
     """
     from taskloom.flows.planning.composition_planning import (
+        parse_quota_and_ranges,
         plan_composition,
         quotas_of_capabilities,
         request_of,
-        wish_of,
     )
     from taskloom.flows.settings import load_settings
 
@@ -99,26 +99,26 @@ def plan(
     quotas: tuple[Quota, ...] = ()
     ranges: MeasureRanges | None = None
     if want is not None:
-        quota, ranges = wish_of(want, wanted)
+        quota, ranges = parse_quota_and_ranges(want, wanted)
         quotas = (quota,)
     elif capability:
         quotas = quotas_of_capabilities(capability, preset, wanted)
     request = request_of(settings, quotas, ranges=ranges, count=count)
-    subtasks, intents, name = _pool(settings)
+    subtasks, intents, name = _load_pool(settings)
     if not subtasks:
         raise CommandError("the pool has no subtasks; run `taskloom build` or `taskloom explore` first.")
     account = plan_composition(subtasks, intents, request, catalog=settings.catalog, seed=settings.seed)
     typer.echo(
         account.model_dump_json(indent=2)
         if as_json
-        else _described(account, f"{len(subtasks)} {name}, {len(intents)} intents")
+        else _describe_account(account, f"{len(subtasks)} {name}, {len(intents)} intents")
     )
     if account.shortfalls:
         raise typer.Exit(ExitCode.NEGATIVE_ANSWER)
 
 
-def _pool(settings: Settings) -> tuple[list[Subtask], list[Intent], str]:
-    """Subtasks and intents that a run with these settings would compose from, and what to call the
+def _load_pool(settings: Settings) -> tuple[list[Subtask], list[Intent], str]:
+    """The subtasks and intents that a run with these settings would compose from, and a noun for the
     subtasks."""
     from taskloom.taskgraph.records.subtask import Subtask
     from taskloom.taskgraph.records.task import Intent
@@ -137,7 +137,7 @@ def _pool(settings: Settings) -> tuple[list[Subtask], list[Intent], str]:
         return subtasks, intents, "verified subtasks" if verified else "subtasks, none verified"
 
 
-def _described(account: CompositionAccount, pool: str) -> str:
+def _describe_account(account: CompositionAccount, pool: str) -> str:
     lines = [
         f"pool              {pool}",
         f"wanted            {account.wanted} tasks",
@@ -164,8 +164,8 @@ def _described(account: CompositionAccount, pool: str) -> str:
             lines.append(f"  explore next    {item.bottleneck}")
         if item.nearest:
             lines.append(f"  nearest cell    {'/'.join(item.nearest)}, which the pool reaches")
-    lines += [f"goal not served   {item.goal}: {item.reason}" for item in account.not_composed[:_SHOWN]]
+    lines += [f"goal not served   {item.goal}: {item.reason}" for item in account.not_composed[:_MAX_SHOWN]]
     lines += [
-        f"link missing      {item.application}: {item.advice}" for item in account.missing_links[:_SHOWN]
+        f"link missing      {item.application}: {item.advice}" for item in account.missing_links[:_MAX_SHOWN]
     ]
     return "\n".join(lines)

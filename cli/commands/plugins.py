@@ -1,4 +1,4 @@
-"""`taskloom plugins`: what other packages bring."""
+"""`taskloom plugins`: lists the plug-ins of other packages."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def register(app: typer.Typer) -> None:
 
 
 def plugins(as_json: JsonOption = False) -> None:
-    """List what other installed packages bring by entry points, and load each of it.
+    """List the plug-ins that other installed packages provide by entry points, and load each.
 
-    Ends with 1 if something of it cannot be used.
+    The exit code is 1 if one of them cannot be used.
 
     Examples:
       taskloom plugins
@@ -43,6 +43,6 @@ def plugins(as_json: JsonOption = False) -> None:
         ]
     print_records(rows, as_json)
     if not rows and not as_json:
-        typer.echo("No package brings anything.", err=True)
+        typer.echo("No installed package provides a plug-in.", err=True)
     if any(row["problem"] for row in rows):
         raise typer.Exit(ExitCode.NEGATIVE_ANSWER)

@@ -1,4 +1,4 @@
-"""`taskloom report`: one self-contained HTML page about a dataset."""
+"""`taskloom report`: writes a self-contained HTML page about a dataset."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def report(
     out: Annotated[Path, typer.Option(help="File to write.")] = Path("report.html"),
     version: VersionOption = None,
     sample: Annotated[int, typer.Option(help="Tasks shown in full.", min=0, max=200)] = 8,
-    seed: Annotated[int, typer.Option(help="Seed of their choice.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the sample.")] = 0,
     warehouse: WarehouseOption = None,
     data: DataOption = None,
 ) -> None:

@@ -36,24 +36,24 @@ def runs(
     from taskloom.warehouse.store import Warehouse
 
     with Warehouse(load_places(warehouse=warehouse).warehouse_location, read_only=True) as opened:
-        found = run_reports(opened, run_id)
-    if run_id and not found:
+        reports = run_reports(opened, run_id)
+    if run_id and not reports:
         raise CommandError(f"there is no run {run_id!r} in this warehouse; list them with: taskloom runs")
     if as_json:
         content = [
             {**item.model_dump(mode="json"), "outcome": item.outcome, "nothing_new": item.nothing_new}
-            for item in found
+            for item in reports
         ]
         print_json(content[0] if run_id else content)
         return
     if run_id:
-        report = found[0]
+        report = reports[0]
         typer.echo(f"{report.run_id}  {report.flow}{'  (night)' if report.night else ''}")
         typer.echo(f"started {report.started_at}, ended {report.finished_at or 'not yet'}")
         for line in report.lines():
             typer.echo(f"  {line}")
         return
-    if not found:
+    if not reports:
         typer.echo("no run has made records yet; begin with: taskloom build", err=True)
         return
     print_records(
@@ -71,7 +71,7 @@ def runs(
                 "cost_usd": round(item.cost_usd, 2),
                 "seconds": round(item.seconds),
             }
-            for item in found
+            for item in reports
         ],
         as_json=False,
     )

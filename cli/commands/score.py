@@ -1,4 +1,4 @@
-"""`taskloom score`: score an execution sequence on a task graph."""
+"""`taskloom score`: scores an execution sequence on a task graph, or an experiment again."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def score(
     """Print coverage rate and logical consistency (section 4.1) of the completed subtasks.
 
     With `--again`, all scores of an experiment are computed again from its recordings, without an environment
-    or a model, and its report is written anew: for functions and metrics that have changed. With `--critic`
+    or a model, and its report is rewritten: for functions and metrics that have changed. With `--critic`
     and `--people`, second opinions are added to it, with their agreement and correlation (Figure 5).
 
     Examples:
@@ -82,29 +82,29 @@ def score(
     graph = graph_in(Path(file))
     sequence = _sequence(completed)
     try:
-        found = score_of(graph, sequence)
+        result = score_of(graph, sequence)
     except SequenceImpossibleError as error:
         raise CommandError(str(error)) from None
     notes = notes_on(graph)
     if as_json:
-        print_json(found.model_dump() | {"notes": notes})
+        print_json(result.model_dump() | {"notes": notes})
         return
-    why = ""
+    undefined_because = ""
     if not all(node.application for node in graph.nodes):
-        why = "applications are not given"
+        undefined_because = "applications are not given"
     elif maximum_coherency_of(graph) is None:
-        why = "no order of the task is successful"
+        undefined_because = "no order of the task is successful"
     consistency = (
-        f"undefined ({why or 'no two subtasks of one application can be neighbours'})"
-        if found.logical_consistency is None
-        else f"{found.logical_consistency:.4f}"
+        f"undefined ({undefined_because or 'no two subtasks of one application can be neighbours'})"
+        if result.logical_consistency is None
+        else f"{result.logical_consistency:.4f}"
     )
-    typer.echo(f"{'coverage rate':22}{found.coverage_rate:.4f}")
+    typer.echo(f"{'coverage rate':22}{result.coverage_rate:.4f}")
     typer.echo(f"{'logical consistency':22}{consistency}")
-    for name, value in found.further_metrics.items():
+    for name, value in result.further_metrics.items():
         typer.echo(f"{name.replace('_', ' '):22}{value:.4f}")
-    if not why:
-        typer.echo(f"{'coherency score':22}{found.coherency_score} of at most {found.maximum_coherency}")
+    if not undefined_because:
+        typer.echo(f"{'coherency score':22}{result.coherency_score} of at most {result.maximum_coherency}")
     typer.echo(f"{'completed':22}{len(sequence)} of {len(graph.nodes)} subtasks")
     for note in notes:
         typer.echo(f"{'note':22}{note}")
@@ -114,25 +114,25 @@ def _score_again(name: str, settings: Settings, *, as_json: bool) -> None:
     from taskloom.cli.commands.evaluate import print_report
     from taskloom.flows.experimenting.judging_again import score_again
 
-    found = score_again(settings, name)
+    rescored = score_again(settings, name)
     if as_json:
-        typer.echo(found.model_dump_json(indent=2))
+        typer.echo(rescored.model_dump_json(indent=2))
         return
     typer.echo(
-        f"{found.attempts} attempts judged again, {len(found.changed)} with another result"
-        + (f", {found.without_recording} left as they are" if found.without_recording else "")
+        f"{rescored.attempts} attempts judged again, {len(rescored.changed)} with another result"
+        + (f", {rescored.without_recording} left unchanged" if rescored.without_recording else "")
     )
-    print_report(found.report, as_json=False)
+    print_report(rescored.report, as_json=False)
 
 
 def _add_opinions(name: str, people: Path | None, settings: Settings, *, critic: bool, as_json: bool) -> None:
     import asyncio
 
     from taskloom.cli.commands.evaluate import print_report
-    from taskloom.flows.experimenting.judging_again import ask_critic, take_people_in
+    from taskloom.flows.experimenting.judging_again import ask_critic, import_human_scores
 
     if people is not None:
-        report = take_people_in(settings, name, people)
+        report = import_human_scores(settings, name, people)
     if critic:
         report = asyncio.run(ask_critic(settings, name))
     print_report(report, as_json=as_json)

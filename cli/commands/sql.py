@@ -1,4 +1,4 @@
-"""`taskloom sql`: ask the warehouse, by SQL or by the name of a query."""
+"""`taskloom sql`: queries the warehouse, by SQL or by the name of a query."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from taskloom.warehouse.querying import QueryResult
 
 MOST_ROWS: Final = 100_000
-"""Rows that are printed unless told otherwise."""
+"""Maximum rows printed by default."""
 MOST_SECONDS: Final = 300.0
-"""How long a query may take unless told otherwise."""
+"""Maximum duration of a query by default."""
 _MOST_BYTES: Final = 512 << 20
-"""What a printed answer may take in memory."""
+"""Maximum memory of a printed result."""
 
 
 def register(app: typer.Typer) -> None:
@@ -76,20 +76,20 @@ def sql(
     if not query:
         raise CommandError("give one SELECT, or the name of a query; `taskloom sql --list` describes them.")
     places = load_places(warehouse=warehouse)
-    parameters = _parameters(param or [])
-    given: Mapping[str, object] = parameters
+    parameters = _parse_parameters(param or [])
+    bindings: Mapping[str, object] = parameters
     if query.replace("_", "").isalnum():
         from taskloom.warehouse.queries import named_query
 
         named = named_query(query)
-        query, given = named.sql, named.bind(parameters)
-    asked = MOST_ROWS if max_rows is None else max_rows
-    most = None if parquet is not None else asked or None
-    answer, cut = _ask(places, version, query, given, timeout or None, most)
-    _print(answer, as_json, as_csv, parquet)
+        query, bindings = named.sql, named.bind(parameters)
+    row_limit = MOST_ROWS if max_rows is None else max_rows
+    most_rows = None if parquet is not None else row_limit or None
+    result, cut = _run_query(places, version, query, bindings, timeout or None, most_rows)
+    _print_result(result, as_json, as_csv, parquet)
     if cut:
         typer.echo(
-            f"There are more rows: only the first {answer.row_count:,} are printed. --max-rows changes this"
+            f"There are more rows: only the first {result.row_count:,} are printed. --max-rows changes this"
             f" (up to {_MOST_BYTES >> 20} MB); --parquet FILE writes all.",
             err=True,
         )
@@ -97,11 +97,11 @@ def sql(
             raise typer.Exit(ExitCode.NEGATIVE_ANSWER)
 
 
-def _ask(
+def _run_query(
     places: Places,
     version: str | None,
     sql: str,
-    given: Mapping[str, object],
+    bindings: Mapping[str, object],
     seconds: float | None,
     most_rows: int | None,
 ) -> tuple[QueryResult, bool]:
@@ -110,11 +110,11 @@ def _ask(
     most_bytes = None if most_rows is None else _MOST_BYTES
     quick = open_quickly(places.warehouse_location) if version is None else None
     if quick is not None:
-        return quick.first_rows(sql, given, seconds, most_rows, most_bytes)
+        return quick.first_rows(sql, bindings, seconds, most_rows, most_bytes)
     from taskloom.warehouse.store import Warehouse
 
     with Warehouse(places.warehouse_location, read_only=True, version=version) as opened:
-        return opened.first_rows(sql, given, seconds, most_rows, most_bytes)
+        return opened.first_rows(sql, bindings, seconds, most_rows, most_bytes)
 
 
 def _list_queries(as_json: bool) -> None:
@@ -137,30 +137,30 @@ def _list_queries(as_json: bool) -> None:
     )
 
 
-def _parameters(given: Iterable[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for text in given:
+def _parse_parameters(texts: Iterable[str]) -> dict[str, str]:
+    parameters: dict[str, str] = {}
+    for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise CommandError(f"--param takes NAME=VALUE, not {text!r}.")
-        found[name] = value
-    return found
+        parameters[name] = value
+    return parameters
 
 
-def _print(answer: QueryResult, as_json: bool, as_csv: bool, parquet: Path | None) -> None:
+def _print_result(result: QueryResult, as_json: bool, as_csv: bool, parquet: Path | None) -> None:
     from taskloom.cli.answer_printing import print_json, print_table
 
     if parquet is not None:
-        answer.write_parquet(parquet)
-        typer.echo(f"{_rows(answer)} written to {parquet}", err=True)
+        result.write_parquet(parquet)
+        typer.echo(f"{_count_rows(result)} written to {parquet}", err=True)
     elif as_json:
-        print_json(answer.as_dicts())
+        print_json(result.as_dicts())
     elif as_csv:
-        typer.echo(answer.to_csv(), nl=False)
+        typer.echo(result.to_csv(), nl=False)
     else:
-        print_table(answer.columns, answer.rows())
-        typer.echo(_rows(answer), err=True)
+        print_table(result.columns, result.rows())
+        typer.echo(_count_rows(result), err=True)
 
 
-def _rows(answer: QueryResult) -> str:
-    return "1 row" if answer.row_count == 1 else f"{answer.row_count} rows"
+def _count_rows(result: QueryResult) -> str:
+    return "1 row" if result.row_count == 1 else f"{result.row_count} rows"

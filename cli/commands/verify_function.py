@@ -1,5 +1,5 @@
-"""`taskloom verify`: the verification stage; or evaluation functions examined again, from recorded evidence
-alone."""
+"""`taskloom verify`: the verification stage; or a new examination of evaluation functions, from recorded
+evidence alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from taskloom.resources.errors import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taskloom.flows.examination import Examined
+    from taskloom.flows.examination import FunctionExamination
     from taskloom.flows.settings import Settings
 
 
@@ -75,37 +75,37 @@ def verify(
       taskloom verify --subtask drawio.add_shape --function mine.py
     """
     if function is not None and not subtask:
-        raise CommandError("--function needs --subtask, whose recordings it is examined with.")
-    given = {"--all": every, "--subtask": subtask, "--pairs": pairs, "--again": again}
-    chosen = [name for name, value in given.items() if value]
+        raise CommandError("--function needs --subtask: the recordings of that subtask examine it.")
+    modes = {"--all": every, "--subtask": subtask, "--pairs": pairs, "--again": again}
+    chosen = [name for name, value in modes.items() if value]
     if len(chosen) > 1 and chosen != ["--pairs", "--again"]:
         raise CommandError(f"{' and '.join(chosen[:2])} exclude each other.")
-    loaded = options.load(warehouse=warehouse)
+    settings = options.load(warehouse=warehouse)
     if not every and not subtask:
         changes: dict[str, object] = {}
         if pairs:
-            changes["replay"] = loaded.replay.model_copy(update={"pairs": True})
+            changes["replay"] = settings.replay.model_copy(update={"pairs": True})
         if again:
             patterns = tuple(name.strip() for name in again.split(",") if name.strip())
-            _require_rejected(loaded, patterns)
-            changes["verification"] = loaded.verification.model_copy(update={"again": patterns})
+            _require_rejected(settings, patterns)
+            changes["verification"] = settings.verification.model_copy(update={"again": patterns})
         from taskloom.cli.commands.build import run_flow
 
-        run_flow("verify_subtasks", options, loaded.model_copy(update=changes))
+        run_flow("verify_subtasks", options, settings.model_copy(update=changes))
     else:
-        examined = _examine_stored(loaded, version, subtask, function, options.quiet)
-        _print(examined, options.as_json, in_full=bool(subtask))
+        examined = _examine_stored(settings, version, subtask, function, options.quiet)
+        _print_examinations(examined, options.as_json, in_full=bool(subtask))
 
 
 def _require_rejected(settings: Settings, patterns: tuple[str, ...]) -> None:
     """Refuse a pattern that names no rejected proposal."""
-    from taskloom.flows.pool import named_by, rejected_proposals
+    from taskloom.flows.pool import matches_any, rejected_proposals
     from taskloom.warehouse.store import Warehouse
 
     with Warehouse(settings.warehouse_location, read_only=True) as store:
         rejected = rejected_proposals(store)
     for pattern in patterns:
-        if not any(named_by(name, [pattern]) for name in rejected):
+        if not any(matches_any(name, [pattern]) for name in rejected):
             known = ", ".join(rejected) or "none"
             raise CommandError(
                 f"--again {pattern!r} names no rejected proposal. Rejected and not verified since: {known}."
@@ -114,7 +114,7 @@ def _require_rejected(settings: Settings, patterns: tuple[str, ...]) -> None:
 
 def _examine_stored(
     settings: Settings, version: str | None, subtask: str, function: Path | None, quiet: bool
-) -> list[Examined]:
+) -> list[FunctionExamination]:
     from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
     from taskloom.flows.examination import examine_stored, stored_functions
     from taskloom.flows.wiring import sandbox_settings
@@ -122,7 +122,7 @@ def _examine_stored(
     from taskloom.warehouse.store import Warehouse
 
     categories = load_resource_categories(settings.catalog)
-    examined: list[Examined] = []
+    examined: list[FunctionExamination] = []
     with (
         Warehouse(settings.warehouse_location, read_only=True, version=version) as store,
         EvaluationSandbox(sandbox_settings(settings)) as sandbox,
@@ -140,7 +140,7 @@ def _examine_stored(
     return examined
 
 
-def _print(examined: Sequence[Examined], as_json: bool, *, in_full: bool) -> None:
+def _print_examinations(examined: Sequence[FunctionExamination], as_json: bool, *, in_full: bool) -> None:
     from taskloom.cli.answer_printing import print_json, print_records
 
     rejected = [item for item in examined if not item.acceptable]
@@ -167,7 +167,7 @@ def _print(examined: Sequence[Examined], as_json: bool, *, in_full: bool) -> Non
         raise typer.Exit(ExitCode.NEGATIVE_ANSWER)
 
 
-def _print_matrix(item: Examined) -> None:
+def _print_matrix(item: FunctionExamination) -> None:
     from taskloom.cli.answer_printing import print_table
     from taskloom.taskgraph.records.evaluation_function import GENUINE_FAMILIES
 
@@ -179,7 +179,7 @@ def _print_matrix(item: Examined) -> None:
     print_table(("family", "work", "cases", "judged rightly", "excused"), rows)
     score = "none" if quality.mutation_score is None else f"{quality.mutation_score:.0%}"
     typer.echo(
-        f"\nmutants told apart: {score} ({quality.mutants_killed} of {quality.mutants});"
+        f"\nmutants detected: {score} ({quality.mutants_killed} of {quality.mutants});"
         f" right work accepted: {quality.variants_accepted} of {quality.variants} variants;"
         f" routes: {quality.routes}; checks of the route: {quality.route_dependence:.0%}"
     )

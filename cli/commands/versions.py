@@ -1,4 +1,4 @@
-"""`taskloom versions` and `taskloom diff`: published dataset versions, and what changed between two."""
+"""`taskloom versions`, `publish` and `diff`: published dataset versions, and the changes between two."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def publish(
     from taskloom.flows.settings import load_settings
 
     settings = load_settings(warehouse=warehouse)
-    with _opened(settings.warehouse_location, write=True) as opened:
+    with _open_warehouse(settings.warehouse_location, write=True) as opened:
         for line in pass_gates(opened, settings.gates, force=force):
-            typer.echo(f"published all the same: {line}", err=True)
+            typer.echo(f"published anyway: {line}", err=True)
         version = opened.publish(name, description=description)
     if as_json:
         typer.echo(version.model_dump_json(indent=2))
@@ -67,11 +67,11 @@ def tag(
     Examples:
       taskloom versions tag stable v3
     """
-    from taskloom.warehouse.versions import tag as put
+    from taskloom.warehouse.versions import tag as set_tag
 
-    with _opened(warehouse, write=True) as opened:
-        made = put(opened, name, version)
-    typer.echo(f"{made.tag} is {made.version}")
+    with _open_warehouse(warehouse, write=True) as opened:
+        new_tag = set_tag(opened, name, version)
+    typer.echo(f"{new_tag.tag} is {new_tag.version}")
 
 
 def clean(
@@ -89,10 +89,10 @@ def clean(
     Examples:
       taskloom versions clean --keep 3
     """
-    from taskloom.warehouse.versions import clean as sweep
+    from taskloom.warehouse.versions import clean as clean_warehouse
 
-    with _opened(warehouse, write=True) as opened:
-        cleaning = sweep(opened, keep=keep, hours=hours, dry_run=dry_run)
+    with _open_warehouse(warehouse, write=True) as opened:
+        cleaning = clean_warehouse(opened, keep=keep, hours=hours, dry_run=dry_run)
     if as_json:
         typer.echo(cleaning.model_dump_json(indent=2))
         return
@@ -118,20 +118,20 @@ def scores(
     from taskloom.resources.errors import ExitCode
     from taskloom.warehouse.versions import REASONS, score_validity
 
-    with _opened(warehouse) as opened:
-        found = score_validity(opened, version, since)
+    with _open_warehouse(warehouse) as opened:
+        validity = score_validity(opened, version, since)
     if as_json:
-        typer.echo(found.model_dump_json(indent=2))
+        typer.echo(validity.model_dump_json(indent=2))
     else:
         typer.echo(
-            f"{found.later} makes the scores of {found.earlier} invalid on {len(found.changed)} of"
-            f" {found.tasks} tasks"
+            f"{validity.later} makes the scores of {validity.earlier} invalid on {len(validity.changed)} of"
+            f" {validity.tasks} tasks"
         )
-        for name, count in found.reasons.items():
+        for name, count in validity.reasons.items():
             typer.echo(f"  {count}: {REASONS[name]}")
-        for item in found.agents:
-            typer.echo(f"  {item.agent}: {item.invalid} of {item.attempts} attempts do not count any more")
-    if found.changed:
+        for item in validity.agents:
+            typer.echo(f"  {item.agent}: {item.invalid} of {item.attempts} attempts no longer count")
+    if validity.changed:
         raise typer.Exit(ExitCode.NEGATIVE_ANSWER)
 
 
@@ -146,15 +146,15 @@ def versions(context: typer.Context, warehouse: WarehouseOption = None, as_json:
     from taskloom.cli.answer_printing import print_json, print_records
     from taskloom.warehouse.records import VersionTag
 
-    with _opened(warehouse) as opened:
-        found = opened.versions()
-        tags: dict[str, list[str]] = {version.name: [] for version in found}
+    with _open_warehouse(warehouse) as opened:
+        published = opened.versions()
+        tags: dict[str, list[str]] = {version.name: [] for version in published}
         for item in opened.read(VersionTag):
             tags.get(item.version, []).append(item.tag)
     if as_json:
-        print_json([version.model_dump(mode="json") | {"tags": tags[version.name]} for version in found])
+        print_json([version.model_dump(mode="json") | {"tags": tags[version.name]} for version in published])
         return
-    if not found:
+    if not published:
         typer.echo("no version is published yet; a completed `taskloom build` publishes one.", err=True)
         return
     print_records(
@@ -170,7 +170,7 @@ def versions(context: typer.Context, warehouse: WarehouseOption = None, as_json:
                 "cost_usd": version.cost_usd,
                 "description": version.description,
             }
-            for version in found
+            for version in published
         ],
         as_json=False,
     )
@@ -190,15 +190,15 @@ def diff(
     from taskloom.cli.answer_printing import print_records
     from taskloom.warehouse.versions import differences
 
-    with _opened(warehouse) as opened:
-        found = differences(opened, earlier, later)
-    print_records([change.model_dump() for change in found], as_json)
-    if not found:
+    with _open_warehouse(warehouse) as opened:
+        changes = differences(opened, earlier, later)
+    print_records([change.model_dump() for change in changes], as_json)
+    if not changes:
         typer.echo(f"{earlier} and {later} hold the same records.", err=True)
 
 
-def _opened(warehouse: str | None, *, write: bool = False) -> Warehouse:
-    """The warehouse, which must be there already."""
+def _open_warehouse(warehouse: str | None, *, write: bool = False) -> Warehouse:
+    """Open the warehouse, which must already exist."""
     from taskloom.flows.places import load_places
     from taskloom.warehouse.store import Warehouse
 

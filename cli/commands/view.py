@@ -1,4 +1,4 @@
-"""`taskloom view`: look at a dataset in a browser."""
+"""`taskloom view`: shows a dataset in a browser."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def view(
         with opened:
             address = f"http://{LOOPBACK}:{opened.getsockname()[1]}/"
             typer.echo(address)
-            typer.echo("Ctrl-C ends it.", err=True)
+            typer.echo("Press Ctrl-C to stop.", err=True)
             if browser:
                 typer.launch(address)
             try:

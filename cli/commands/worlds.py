@@ -1,4 +1,4 @@
-"""`taskloom worlds`: the kinds of worlds, what one would look like, and whether one passes."""
+"""`taskloom worlds`: lists the kinds of worlds, shows a world, checks a kind."""
 
 from __future__ import annotations
 

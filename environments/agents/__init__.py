@@ -1,6 +1,6 @@
-"""Agents of environments, and what stands between any agent and the loop.
+"""Agents that act in environments, and what is put between an agent and the loop.
 
-guarding         every fault of an agent has its own end
-perceiving       what is perceived of a screen beside its controls
+guarding         gives every fault of an agent its own termination
+perceiving       adds controls found in the picture of a screen
 recorded_agent   repeats a recording, or a worked example
 """

@@ -1,7 +1,6 @@
-"""What stands between the loop and an agent that may raise, answer nothing, block, or never answer. One of
-the user's own lives in a thread with an event loop of its own, so that it holds up no other attempt, and is
-shown no evidence, from which it could read what evaluation functions read; a thread that never answers is
-left behind."""
+"""Guards the loop against agents that raise, reply nonsense, block, or never reply. A user's own agent runs
+in a thread with its own event loop, so that it holds up no other attempt, and is shown no evidence, because
+it could read there what evaluation functions read; a thread that never answers is abandoned."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from typing import cast
 from pydantic import ValidationError
 
 from taskloom.environments.agent import Decision
-from taskloom.environments.agents.perceiving import Perception, perceive, pointed
+from taskloom.environments.agents.perceiving import Perception, perceive, replace_perceived_labels
 from taskloom.environments.errors import AgentError, PictureUnreadableError, UnusableReplyError
 from taskloom.resources.errors import TaskloomError
 from taskloom.taskgraph.records.evidence import Evidence
@@ -31,113 +30,114 @@ _LIBRARY = re.compile(r"/lib/python3[^/]*/")
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """What is borne of an agent."""
+    """Limits on an agent."""
 
     decision_seconds: float = 300.0
     """Longest time of one decision."""
     attempt_seconds: float = 3600.0
-    """Longest time of all."""
+    """Longest time of the whole attempt."""
     unusable_replies: int = 3
     """Unusable replies in a row that end the attempt."""
     refused_actions: int = 10
-    """Actions in a row that cannot be carried out and end the attempt."""
+    """Refused actions in a row that end the attempt."""
 
 
 @dataclass(slots=True)
 class Decided:
-    """One decision as it was taken."""
+    """One decision of an agent, with its times."""
 
     step: int
     """Step of the recording that it became; for an end, the number that would have come next."""
     decision: Decision
     unusable: bool
-    """Whether the reply was no decision."""
+    """Whether the reply was not a decision."""
     seconds: float
     """Time that the agent took."""
     environment_seconds: float = 0.0
-    """Time until it was asked again."""
+    """Time until the agent was asked again."""
 
 
 @dataclass(slots=True)
 class GuardedAgent:
-    """An agent whose every fault has its own end. Satisfies `taskloom.environments.agent.Agent`."""
+    """An agent whose faults each end the attempt in their own way; implements `environments.agent.Agent`."""
 
     make: Callable[[], object]
     """Makes the agent when it is first asked."""
     patience: Patience = Patience()
     apart: bool = False
-    """Whether it is foreign code, which lives in a thread of its own and is shown no evidence."""
+    """Whether the agent is foreign code, which runs in its own thread and is shown no evidence."""
     perception: Perception | None = None
-    """What it is shown beside the controls; None for nothing."""
+    """What it is shown beyond the controls; None for nothing."""
     decided: list[Decided] = field(default_factory=list)
     """All decisions so far."""
     _agent: object = None
     _thread: _AgentThread | None = None
-    _began: float | None = None
+    _started_at: float | None = None
     _answered_at: float = 0.0
-    _shown: list[TrajectoryStep] = field(default_factory=list)
-    _unusable: int = 0
+    _history: list[TrajectoryStep] = field(default_factory=list)
+    _unusable_in_a_row: int = 0
 
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
     ) -> Decision:
-        """The agent's decision, or a step that did nothing where the reply was none.
+        """The agent's decision, or one that becomes a step without effect if the reply was unusable.
 
         Raises:
-            AgentError: it says how the attempt ends.
-            TaskloomError: what agents of our own raise when calls cannot go on at all.
+            AgentError: the attempt ends; the error says how.
+            TaskloomError: an agent of our own cannot go on with its calls at all.
         """
-        if self._began is None:
-            self._began = monotonic()
-        seen = observation
+        if self._started_at is None:
+            self._started_at = monotonic()
+        perceived = observation
         if self.perception is not None:
             try:
-                seen = await asyncio.to_thread(perceive, observation, self.perception)
+                perceived = await asyncio.to_thread(perceive, observation, self.perception)
             except PictureUnreadableError as error:
                 raise AgentError(str(error)) from error
         now = monotonic()
-        self._note(now, len(history))
-        self._refuse_too_many(history)
-        left = self._began + self.patience.attempt_seconds - now
-        if left <= 0:
+        self._complete_last_decision(now, len(history))
+        self._check_refused_actions(history)
+        remaining = self._started_at + self.patience.attempt_seconds - now
+        if remaining <= 0:
             seconds = self.patience.attempt_seconds
             raise AgentError(f"The attempt took longer than {seconds:g} s.", "out_of_time")
         started, unusable = monotonic(), ""
         try:
-            answer = await self._asked(min(left, self.patience.decision_seconds), instruction, seen, history)
-            decision = pointed(_as_decision(answer), seen, observation)
-            self._unusable = 0
+            limit = min(remaining, self.patience.decision_seconds)
+            reply = await self._ask(limit, instruction, perceived, history)
+            decision = replace_perceived_labels(_as_decision(reply), perceived, observation)
+            self._unusable_in_a_row = 0
         except UnusableReplyError as error:
-            self._unusable += 1
+            self._unusable_in_a_row += 1
             unusable = str(error)
             decision = Decision(status="continue", message=unusable, reply=error.reply)
         self._answered_at = monotonic()
         seconds = self._answered_at - started
         self.decided.append(Decided(len(history) + 1, decision, bool(unusable), seconds))
-        if self._unusable >= self.patience.unusable_replies:
-            message = f"{self._unusable} replies in a row are no action; the last: {unusable}"
+        if self._unusable_in_a_row >= self.patience.unusable_replies:
+            message = f"{self._unusable_in_a_row} replies in a row were not actions; the last: {unusable}"
             raise AgentError(message, "unusable_replies")
         return decision
 
     async def close(self) -> None:
-        """Leave the agent's thread, if it has one."""
-        self._note(monotonic(), None)
+        """Abandon the agent's thread, if it has one."""
+        self._complete_last_decision(monotonic(), None)
         if self._thread is not None:
-            self._thread.leave()
+            self._thread.abandon()
 
-    def _note(self, now: float, steps: int | None) -> None:
-        """What followed the last decision: how long it took, and at which step it ended."""
+    def _complete_last_decision(self, now: float, steps: int | None) -> None:
+        """Record how long the environment took after the last decision, and which step it ended at."""
         if self.decided and not self.decided[-1].environment_seconds:
             last = self.decided[-1]
             last.environment_seconds = max(now - self._answered_at, 1e-9)
             if steps is not None:
                 last.step = steps
 
-    def _refuse_too_many(self, history: Sequence[TrajectoryStep]) -> None:
+    def _check_refused_actions(self, history: Sequence[TrajectoryStep]) -> None:
         refused = 0
-        own = {item.step for item in self.decided if item.unusable}
+        unusable_steps = {item.step for item in self.decided if item.unusable}
         for step in reversed(history):
-            if step.step in own:
+            if step.step in unusable_steps:
                 continue
             if not step.problem:
                 break
@@ -146,7 +146,7 @@ class GuardedAgent:
             message = f"{refused} actions in a row could not be carried out; the last: {history[-1].problem}"
             raise AgentError(message, "refused_actions")
 
-    async def _asked(
+    async def _ask(
         self,
         seconds: float,
         instruction: str,
@@ -156,13 +156,13 @@ class GuardedAgent:
         try:
             async with asyncio.timeout(seconds):
                 if not self.apart:
-                    return await cast(Awaitable[object], self._decide(instruction, observation, history))
+                    return await cast(Awaitable[object], self._call_agent(instruction, observation, history))
                 if self._thread is None:
                     self._thread = _AgentThread()
-                shown = self._without_evidence(history)
-                return await self._thread.do(lambda: self._decide(instruction, observation, shown))
+                stripped = self._without_evidence(history)
+                return await self._thread.run(lambda: self._call_agent(instruction, observation, stripped))
         except TimeoutError as error:
-            if _raised_within(error):
+            if _raised_by_agent(error):
                 raise _crash(error) from error
             raise AgentError(f"The agent did not decide within {seconds:g} s.", "out_of_time") from None
         except TaskloomError:
@@ -170,10 +170,10 @@ class GuardedAgent:
         except Exception as error:
             raise _crash(error) from error
 
-    def _decide(
+    def _call_agent(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
     ) -> object:
-        """A decision, or what can be awaited for one; of foreign code, in its own thread."""
+        """A decision, or an awaitable of one; foreign code is called in its own thread."""
         if self._agent is None:
             self._agent = self.make()
         decide = getattr(self._agent, "decide", None)
@@ -182,75 +182,74 @@ class GuardedAgent:
         return decide(instruction, observation, history)
 
     def _without_evidence(self, history: Sequence[TrajectoryStep]) -> tuple[TrajectoryStep, ...]:
-        for step in history[len(self._shown) :]:
-            self._shown.append(step.model_copy(update={"evidence": Evidence(step=step.step)}))
-        return tuple(self._shown)
+        for step in history[len(self._history) :]:
+            self._history.append(step.model_copy(update={"evidence": Evidence(step=step.step)}))
+        return tuple(self._history)
 
 
 class _AgentThread:
-    """A thread with an event loop, which dies with the process whatever it does."""
+    """A daemon thread with an event loop."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
-        threading.Thread(target=self._run, name="agent", daemon=True).start()
+        threading.Thread(target=self._run_loop, name="agent", daemon=True).start()
 
-    def _run(self) -> None:
+    def _run_loop(self) -> None:
         self._loop.run_forever()
         self._loop.close()
 
-    async def do(self, work: Callable[[], object]) -> object:
-        async def done() -> object:
+    async def run(self, work: Callable[[], object]) -> object:
+        async def guarded() -> object:
             try:
-                found = work()
-                return await found if inspect.isawaitable(found) else found
+                result = work()
+                return await result if inspect.isawaitable(result) else result
             except AgentError:
                 raise
-            except BaseException as error:  # also what would end the thread, or the run
-                if isinstance(error, asyncio.CancelledError) and _is_given_up():
+            except BaseException as error:  # including those that would end the thread or the run
+                if isinstance(error, asyncio.CancelledError) and _is_cancelled():
                     raise
                 raise _crash(error) from error
 
-        running: concurrent.futures.Future[object] = asyncio.run_coroutine_threadsafe(done(), self._loop)
+        running: concurrent.futures.Future[object] = asyncio.run_coroutine_threadsafe(guarded(), self._loop)
         return await asyncio.wrap_future(running)
 
-    def leave(self) -> None:
+    def abandon(self) -> None:
         self._loop.call_soon_threadsafe(self._stop)
 
     def _stop(self) -> None:
-        for left in asyncio.all_tasks(self._loop):
-            left.cancel()
+        for task in asyncio.all_tasks(self._loop):
+            task.cancel()
         self._loop.call_soon(self._loop.stop)
 
 
-def _is_given_up() -> bool:
-    """Whether nobody waits for the work of this task any more."""
+def _is_cancelled() -> bool:
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
-def _as_decision(answer: object) -> Decision:
-    if isinstance(answer, Decision):
-        return answer
-    if isinstance(answer, Mapping):
+def _as_decision(reply: object) -> Decision:
+    if isinstance(reply, Decision):
+        return reply
+    if isinstance(reply, Mapping):
         try:
-            return Decision.model_validate(dict(answer))
+            return Decision.model_validate(dict(reply))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            place = ".".join(str(part) for part in first["loc"])
+            location = ".".join(str(part) for part in first["loc"])
             raise UnusableReplyError(
-                f"The reply is no decision: {place}: {first['msg']}", repr(answer)
+                f"The reply is no decision: {location}: {first['msg']}", repr(reply)
             ) from None
-    raise UnusableReplyError(f"The reply is a {type(answer).__name__}, not a Decision.", repr(answer)[:2000])
+    raise UnusableReplyError(f"The reply is a {type(reply).__name__}, not a Decision.", repr(reply)[:2000])
 
 
-def _raised_within(error: TimeoutError) -> bool:
+def _raised_by_agent(error: TimeoutError) -> bool:
     return not isinstance(error.__cause__, asyncio.CancelledError)
 
 
 def _crash(error: BaseException) -> AgentError:
-    """An exception in the agent's own code, with the last place outside of installed packages, if any."""
-    places = traceback.extract_tb(error.__traceback__)
-    own = [place for place in places if not place.filename.endswith("agents/guarding.py")]
-    own = [place for place in own if not _LIBRARY.search(place.filename)] or own
-    where = f" ({own[-1].filename.rpartition('/')[2]}, line {own[-1].lineno})" if own else ""
+    """The error for an exception in the agent's code; names its last line outside of installed packages."""
+    stack = traceback.extract_tb(error.__traceback__)
+    frames = [frame for frame in stack if not frame.filename.endswith("agents/guarding.py")]
+    frames = [frame for frame in frames if not _LIBRARY.search(frame.filename)] or frames
+    where = f" ({frames[-1].filename.rpartition('/')[2]}, line {frames[-1].lineno})" if frames else ""
     return AgentError(f"{type(error).__name__}: {error}{where}", "agent_error")

@@ -1,6 +1,5 @@
-"""What agents are shown beside, or instead of, the controls that the platform lists: text read from the
-picture, known icons found in it, names of colours. It has labels as controls have; an action on it is done at
-its middle."""
+"""Adds controls found in the picture of the screen to those that the platform lists, or replaces them: text
+and known icons; and adds names of colours. An action on a found control is done at its centre."""
 
 import functools
 import io
@@ -31,24 +30,24 @@ _COLOURS = {
     "pink": (240, 140, 190),
     "brown": (130, 80, 40),
 }
-_MOST_FOUND = 20
+_MOST_OCCURRENCES = 20
 
 
 class Perception(Record):
-    """What is perceived of a screen."""
+    """What to perceive in the picture of a screen."""
 
     text: bool = False
-    """Whether text that no control tells is read from the picture."""
+    """Whether text that no control has is read from the picture."""
     icons: str = ""
-    """Folder of PNG pictures, pixel by pixel as on the screen, named as what they show; none if empty."""
+    """Folder of PNG icons, pixel by pixel as on the screen, named after what they show; empty for none."""
     colours: bool = False
-    """Whether texts of controls end with the colour of most of the control, such as `Save (blue)`."""
+    """Whether texts of controls end with the main colour of the control, such as `Save (blue)`."""
     controls: bool = True
     """Whether the platform's controls are shown as well."""
 
 
 def perceive(observation: Observation, perception: Perception) -> Observation:
-    """The observation with what is perceived; a control's label is as before.
+    """The observation with what is perceived; the platform's controls keep their labels.
 
     Raises:
         PictureUnreadableError: the text of the picture cannot be read.
@@ -59,9 +58,9 @@ def perceive(observation: Observation, perception: Perception) -> Observation:
         picture = opened.convert("RGB")
     if perception.text:
         pieces = ((piece.text, "Text", piece.place) for piece in read_picture(observation.screenshot.png))
-        found += [item for item in pieces if not _told(item[0], item[2], controls)]
+        found += [item for item in pieces if not _is_listed(item[0], item[2], controls)]
     for name, icon in _icons(perception.icons) if perception.icons else ():
-        found += [(name, "Image", place) for place in _places(icon, picture)]
+        found += [(name, "Image", place) for place in _find_icon(icon, picture)]
     first = 1 + max((int(item.label) for item in observation.controls if item.label.isdecimal()), default=0)
     controls += [
         Control(label=str(label), text=text, control_type=kind, rectangle=place)
@@ -75,20 +74,20 @@ def perceive(observation: Observation, perception: Perception) -> Observation:
     return observation.model_copy(update={"controls": tuple(controls)})
 
 
-def pointed(decision: Decision, seen: Observation, real: Observation) -> Decision:
-    """The decision with points in place of labels that only perception gave, and without a text that is the
-    shown one, which may hold a colour; as it is where the environment is to refuse it."""
+def replace_perceived_labels(decision: Decision, perceived: Observation, original: Observation) -> Decision:
+    """The decision with points instead of labels that only perception assigned, and without a text that
+    equals the shown one, which may hold a colour; unchanged where the environment is to refuse it."""
     action = decision.action
     if not isinstance(action, PointedGesture) or not action.control_label:
         return decision
     ends = [action.control_label, *([action.end_label] if isinstance(action, DragInput) else [])]
-    shown = seen.control(action.control_label)
-    is_real = real.control(action.control_label) is not None
+    shown = perceived.control(action.control_label)
+    is_real = original.control(action.control_label) is not None
     if shown is not None and _is_text_of(action.control_text, shown, perceived=not is_real):
         action = action.model_copy(update={"control_text": ""})
-    if any(name and real.control(name) is None for name in ends):
+    if any(name and original.control(name) is None for name in ends):
         try:
-            aimed = aim(action, seen.controls, seen.screen_size).action
+            aimed = aim(action, perceived.controls, perceived.screen_size).action
         except ActionInvalidError:
             return decision
         update: dict[str, object] = {"control_label": "", "control_text": ""}
@@ -101,7 +100,7 @@ def pointed(decision: Decision, seen: Observation, real: Observation) -> Decisio
 
 
 def colour_in(picture: Image.Image, place: Rectangle) -> str:
-    """The name of the colour that most of a part of a picture has.
+    """The name of the main colour of a part of a picture.
 
     >>> colour_in(Image.new("RGB", (4, 4), (30, 90, 220)), Rectangle(left=0, top=0, right=4, bottom=4))
     'blue'
@@ -123,7 +122,7 @@ def colour_in(picture: Image.Image, place: Rectangle) -> str:
 
 
 def _is_text_of(text: str, control: Control, *, perceived: bool) -> bool:
-    """Whether the text is the one shown; of a control that is only perceived, its colour may be left out."""
+    """Whether `text` is the shown one; it may lack the colour of a control that is only perceived."""
     name, _, colour = control.text.rpartition(" (")
     bare = name if perceived and colour.removesuffix(")") in _COLOURS else control.text
     return same_label(text, control.text) or same_label(text, bare)
@@ -134,7 +133,7 @@ def _distance(one: Sequence[int], other: object) -> int:
     return sum((a - b) ** 2 for a, b in zip(one, other, strict=True))
 
 
-def _told(text: str, place: Rectangle, controls: Sequence[Control]) -> bool:
+def _is_listed(text: str, place: Rectangle, controls: Sequence[Control]) -> bool:
     wanted = fold_label(text)
     return any(
         control.rectangle.contains(*place.center) and wanted in fold_label(f"{control.text} {control.value}")
@@ -151,23 +150,23 @@ def _icons(folder: str) -> tuple[tuple[str, Image.Image], ...]:
     return tuple(found)
 
 
-def _places(icon: Image.Image, picture: Image.Image) -> list[Rectangle]:
+def _find_icon(icon: Image.Image, picture: Image.Image) -> list[Rectangle]:
     found: list[Rectangle] = []
     if icon.width > picture.width or icon.height > picture.height:
         return found
     wanted, screen = icon.tobytes(), picture.tobytes()
     row, line = 3 * icon.width, 3 * picture.width
-    for x, y in _rows_like(wanted[:row], screen, line):
+    for x, y in _find_row(wanted[:row], screen, line):
         starts = [(y + number) * line + 3 * x for number in range(icon.height)]
         if wanted == b"".join(screen[start : start + row] for start in starts):
             found.append(Rectangle(left=x, top=y, right=x + icon.width, bottom=y + icon.height))
-            if len(found) == _MOST_FOUND:
+            if len(found) == _MOST_OCCURRENCES:
                 break
     return found
 
 
-def _rows_like(row: bytes, screen: bytes, line: int) -> Iterator[tuple[int, int]]:
-    """Where a row of pixels stands whole in a line of the screen."""
+def _find_row(row: bytes, screen: bytes, line: int) -> Iterator[tuple[int, int]]:
+    """The places where a row of pixels occurs within one line of the screen."""
     at = screen.find(row)
     while at >= 0:
         if at % 3 == 0 and at % line + len(row) <= line:

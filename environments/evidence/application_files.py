@@ -1,6 +1,6 @@
-"""Files of applications as text: what people see of them, and nothing that the program chooses, counts or
-dates. Bookmarks of Chromium, journals of Xournal++, playlists in XSPF, projects of Planner, workbooks of
-Gnumeric, wallets of HomeBank, and SQLite databases as SQL."""
+"""Renders files of applications as text: what users see of them, without anything that the program chooses,
+counts or dates. Bookmarks of Chromium, journals of Xournal++, playlists in XSPF, projects of Planner,
+workbooks of Gnumeric, wallets of HomeBank, and SQLite databases as SQL."""
 
 import csv
 import hashlib
@@ -19,55 +19,56 @@ from xml.etree import ElementTree
 
 from taskloom.taskgraph.text_folding import cut_text
 
-_DEEPEST = 50
+_MOST_LEVELS = 50
 _ROOTS = "roots"
 _BAR = "bookmark_bar"
-_KEYS = frozenset({"checksum", _ROOTS, "sync_metadata", "version"})
-"""What a file of bookmarks holds; one with more is another file."""
+_TOP_LEVEL_KEYS = frozenset({"checksum", _ROOTS, "sync_metadata", "version"})
+"""Keys of a file of bookmarks; a file with others is another kind."""
 
 
 def render_bookmarks(content: bytes) -> str | None:
-    """JSON with a bookmark or folder per record, in their order: its `id`, by which it is the same one under
-    another name, the `folder` that it is in, with those around it, its `name`, and of a bookmark the
-    `address`. None for anything else than a file of bookmarks."""
+    """JSON with a record per bookmark or folder, in their order: its `id`, which stays when it is renamed,
+    the path of the `folder` that holds it, its `name`, and the `address` of a bookmark. None for anything but
+    a file of bookmarks."""
     if not content.lstrip().startswith(b"{") or b'"roots"' not in content:
         return None
     try:
-        held = json.loads(content)
-        roots = held.get(_ROOTS)
-        if not isinstance(roots, dict) or _BAR not in roots or not held.keys() <= _KEYS:
+        document = json.loads(content)
+        roots = document.get(_ROOTS)
+        if not isinstance(roots, dict) or _BAR not in roots or not document.keys() <= _TOP_LEVEL_KEYS:
             return None
-        told = [item for root in roots.values() if isinstance(root, dict) for item in _below(root, "", 0)]
+        folders = (root for root in roots.values() if isinstance(root, dict))
+        bookmarks = [item for folder in folders for item in _bookmarks_in(folder, "", 0)]
     except (ValueError, RecursionError):
         return None
-    return json.dumps(told, ensure_ascii=False, indent=1).encode("utf-8", "replace").decode()
+    return json.dumps(bookmarks, ensure_ascii=False, indent=1).encode("utf-8", "replace").decode()
 
 
-def _below(folder: dict[str, object], above: str, depth: int) -> Iterator[dict[str, str]]:
-    place = f"{above}/{folder.get('name', '')}".lstrip("/")
+def _bookmarks_in(folder: dict[str, object], parent: str, depth: int) -> Iterator[dict[str, str]]:
+    path = f"{parent}/{folder.get('name', '')}".lstrip("/")
     children = folder.get("children")
-    for item in children if isinstance(children, list) and depth < _DEEPEST else ():
+    for item in children if isinstance(children, list) and depth < _MOST_LEVELS else ():
         if not isinstance(item, dict):
             continue
-        told = {"id": str(item.get("guid", "")), "folder": place, "name": str(item.get("name", ""))}
+        bookmark = {"id": str(item.get("guid", "")), "folder": path, "name": str(item.get("name", ""))}
         if item.get("type") != "folder":
-            told["address"] = str(item.get("url", ""))
-        yield told
-        yield from _below(item, place, depth + 1)
+            bookmark["address"] = str(item.get("url", ""))
+        yield bookmark
+        yield from _bookmarks_in(item, path, depth + 1)
 
 
 _STROKE, _TEXT = "stroke", "text"
 
 
 def render_journal(root: ElementTree.Element) -> str:
-    """Per page its `background` (`plain`, `lined`, `pdf` and others), the `file` it shows, and what was put
-    on it, in the order of its writing: a `text`, a `stroke` by its tool, or something else by a hash of its
+    """JSON with, per page, its `background` (`plain`, `lined`, `pdf` and others), the `file` it shows, and
+    its content in the order of writing: a `text`, a `stroke` by its tool, or anything else by a hash of its
     data.
 
     Fonts, colours, places and the preview are left out.
     """
-    told = {"pages": [_page(page) for page in root.findall("page")]}
-    return json.dumps(told, ensure_ascii=False, indent=1)
+    pages = [_page(page) for page in root.findall("page")]
+    return json.dumps({"pages": pages}, ensure_ascii=False, indent=1)
 
 
 def _page(page: ElementTree.Element) -> dict[str, object]:
@@ -88,74 +89,74 @@ def _item(item: ElementTree.Element) -> dict[str, str]:
     return {item.tag: hashlib.sha256((item.text or "").strip().encode()).hexdigest()[:16]}
 
 
-_SPACE = "{http://xspf.org/ns/0/}"
-_FILE = "file://"
+_XSPF = "{http://xspf.org/ns/0/}"
+_FILE_SCHEME = "file://"
 
 
 def render_playlist(root: ElementTree.Element) -> str | None:
-    """A line per track: the path of its file, or the address where it is no file; titles and durations are
+    """A line per track: the path of its file, or its address if it is not a file; titles and durations are
     left out. None for a document of another kind."""
-    listed = root.find(_SPACE + "trackList")
-    if listed is None:
+    track_list = root.find(_XSPF + "trackList")
+    if track_list is None:
         return None
-    tracks = (track.findtext(_SPACE + "location", "") for track in listed.findall(_SPACE + "track"))
-    return "".join(f"{_place(location)}\n" for location in tracks)
+    tracks = (track.findtext(_XSPF + "location", "") for track in track_list.findall(_XSPF + "track"))
+    return "".join(f"{_path_or_address(location)}\n" for location in tracks)
 
 
-def _place(location: str) -> str:
+def _path_or_address(location: str) -> str:
     location = " ".join(location.split())
-    path = unquote(location.removeprefix(_FILE)) if location.startswith(_FILE) else location
+    path = unquote(location.removeprefix(_FILE_SCHEME)) if location.startswith(_FILE_SCHEME) else location
     return path.replace("\n", " ")
 
 
 _SECONDS_OF_AN_HOUR = 3600
-_TOLD = ("note", "priority")
-"""What is told of a task where it is not what every new task has."""
+_OPTIONAL_FIELDS = ("note", "priority")
+"""Fields of a task that are shown unless they have the default."""
 
 
 def render_project(root: ElementTree.Element) -> str | None:
-    """Name, company and manager of the project; its tasks in their order with their work in hours and how
-    many percent are complete, each with the names of those it waits for and of the task that it is a part of;
-    its resources. None for a project of another program.
+    """JSON with the name, company and manager of the project; its tasks in their order, with work in hours,
+    percentage completed, and the names of their predecessors and of their parent task; its resources. None
+    for a project of another program.
 
-    Calendars, numbers of records and the dates that follow from all this are left out.
+    Calendars, record numbers and computed dates are left out.
     """
     if not root.get("mrproject-version"):
         return None
     names = {task.get("id", ""): task.get("name", "") for task in root.iter("task")}
-    told = {
+    project = {
         "project": {name: root.get(name, "") for name in ("name", "company", "manager")},
         "tasks": [
-            _task(task, names, above)
-            for above in (*root.iter("tasks"), *root.iter("task"))
-            for task in above.findall("task")
+            _task(task, names, parent)
+            for parent in (*root.iter("tasks"), *root.iter("task"))
+            for task in parent.findall("task")
         ],
         "resources": [
             {name: value for name in ("name", "email", "note") if (value := item.get(name))}
             for item in root.iter("resource")
         ],
     }
-    return json.dumps(told, ensure_ascii=False, indent=1)
+    return json.dumps(project, ensure_ascii=False, indent=1)
 
 
-def _task(task: ElementTree.Element, names: dict[str, str], above: ElementTree.Element) -> dict[str, object]:
+def _task(task: ElementTree.Element, names: dict[str, str], parent: ElementTree.Element) -> dict[str, object]:
     try:
         hours = f"{int(task.get('work', '0')) / _SECONDS_OF_AN_HOUR:g}"
     except (ValueError, OverflowError):
         hours = ""
     complete = task.get("percent-complete", "0")
     found: dict[str, object] = {"name": task.get("name", ""), "hours": hours, "complete": complete}
-    found |= {name: value for name in _TOLD if (value := task.get(name, "")) not in ("", "0")}
-    if above.tag == "task":
-        found["part of"] = above.get("name", "")
-    waits = [
+    found |= {name: value for name in _OPTIONAL_FIELDS if (value := task.get(name, "")) not in ("", "0")}
+    if parent.tag == "task":
+        found["part of"] = parent.get("name", "")
+    predecessors = [
         names.get(item.get("predecessor-id", ""), "") for item in task.findall("predecessors/predecessor")
     ]
-    return {**found, "after": waits} if waits else found
+    return {**found, "after": predecessors} if predecessors else found
 
 
 _MOST_CELLS = 100_000
-"""Places of a table that are written, empty ones too."""
+"""Cells of a table that are written, empty ones included."""
 _SHEET = re.compile(r"<gnm:Sheet [^>]*>.*?</gnm:Sheet>", re.DOTALL)
 _NAME = re.compile(r"<gnm:Name>([^<]*)</gnm:Name>")
 _CELL = re.compile(r"<gnm:Cell ([^>]*[^>/])>([^<]*)</gnm:Cell>")
@@ -163,10 +164,10 @@ _PLACE = re.compile(r'\b(Row|Col)="(\d{1,6})"')
 
 
 def render_workbook(text: str) -> str | None:
-    """One line per row of a workbook in Gnumeric's XML; formulas as they are written. None for anything else.
+    """One line of CSV per row of a workbook in Gnumeric's XML; formulas as written. None for anything else.
 
-    The sheets of a workbook with several follow each other, each below a line with its name. Fonts, widths,
-    views and the names of single sheets are left out.
+    Several sheets follow each other, each below a line with its name. Fonts, widths, views and the name of a
+    single sheet are left out.
     """
     if "<gnm:Workbook" not in text[:600]:
         return None
@@ -182,7 +183,7 @@ def render_workbook(text: str) -> str | None:
 
 
 def _table(sheet: str) -> str | None:
-    """The cells of a sheet as lines of equal length; None where there are too many."""
+    """The cells of a sheet as CSV with rows of equal length; None if there are too many."""
     cells: dict[tuple[int, int], str] = {}
     for match in _CELL.finditer(sheet):
         place = {name: int(number) for name, number in _PLACE.findall(match.group(1))}
@@ -199,16 +200,16 @@ def _table(sheet: str) -> str | None:
 
 _STATES = {"1": "cleared", "2": "reconciled", "3": "remind", "4": "void"}
 _INCOME, _CLOSED = 2, 2
-"""Marks of a category, and of an account."""
-_Names = Mapping[str, Mapping[str, str]]
+"""Flags of a category and of an account."""
+_NamesByKind = Mapping[str, Mapping[str, str]]
 
 
 def render_wallet(root: ElementTree.Element) -> str | None:
-    """Title of the wallet; its accounts, payees and categories; its transactions by date, and those kept as
-    templates, each with the names of what it refers to, its date as in 2026-03-12, and its amount, which is
-    negative for expenses. None for a file of another program.
+    """JSON with the title of the wallet; its accounts, payees and categories; its transactions by date, and
+    its templates of transactions. Each has the names of what it refers to, a date such as 2026-03-12, and an
+    amount, which is negative for expenses. None for a file of another program.
 
-    Numbers of records, their order in the file, currencies and settings of the program are left out.
+    Record numbers, their order in the file, currencies and settings of the program are left out.
     """
     properties = root.find("properties")
     if not root.get("d") or properties is None:
@@ -217,7 +218,7 @@ def render_wallet(root: ElementTree.Element) -> str | None:
         kind: {item.get("key", ""): item.get("name", "") for item in root.findall(kind)}
         for kind in ("account", "pay", "cat")
     }
-    told = {
+    wallet = {
         "wallet": properties.get("title", ""),
         "accounts": [_account(item) for item in root.findall("account")],
         "payees": [{"name": item.get("name", "")} for item in root.findall("pay")],
@@ -225,37 +226,37 @@ def render_wallet(root: ElementTree.Element) -> str | None:
         "transactions": _transactions(root.findall("ope"), names),
         "templates": _transactions(root.findall("fav"), names),
     }
-    return json.dumps(told, ensure_ascii=False, indent=1)
+    return json.dumps(wallet, ensure_ascii=False, indent=1)
 
 
 def _account(item: ElementTree.Element) -> dict[str, str]:
-    return _filled(
+    return _without_empty(
         name=item.get("name", ""),
         initial=_amount(item.get("initial", "0")),
         bank=item.get("bankname", ""),
         number=item.get("number", ""),
-        closed="yes" if _whole(item.get("flags", "0")) & _CLOSED else "",
+        closed="yes" if _integer(item.get("flags", "0")) & _CLOSED else "",
     )
 
 
 def _category(item: ElementTree.Element, names: Mapping[str, str]) -> dict[str, str]:
-    income = _whole(item.get("flags", "0")) & _INCOME
-    above = names.get(item.get("parent", ""), "")
-    return _filled(
-        **{"name": item.get("name", ""), "part of": above, "kind": "income" if income else "expense"}
+    income = _integer(item.get("flags", "0")) & _INCOME
+    parent = names.get(item.get("parent", ""), "")
+    return _without_empty(
+        **{"name": item.get("name", ""), "part of": parent, "kind": "income" if income else "expense"}
     )
 
 
-def _transactions(items: Iterable[ElementTree.Element], names: _Names) -> list[dict[str, str]]:
+def _transactions(items: Iterable[ElementTree.Element], names: _NamesByKind) -> list[dict[str, str]]:
     found = (_transaction(item, names) for item in items)
-    return sorted(found, key=lambda told: (told.get("date", ""), *told.values()))
+    return sorted(found, key=lambda transaction: (transaction.get("date", ""), *transaction.values()))
 
 
-def _transaction(item: ElementTree.Element, names: _Names) -> dict[str, str]:
+def _transaction(item: ElementTree.Element, names: _NamesByKind) -> dict[str, str]:
     def named(kind: str, field: str) -> str:
         return names[kind].get(item.get(field, ""), "")
 
-    return _filled(
+    return _without_empty(
         memo=item.get("wording", ""),
         date=_date(item.get("date", "")),
         amount=_amount(item.get("amount", "")),
@@ -269,8 +270,8 @@ def _transaction(item: ElementTree.Element, names: _Names) -> dict[str, str]:
     )
 
 
-def _filled(**fields: str) -> dict[str, str]:
-    """`fields` without those that are empty, except the name and the amount."""
+def _without_empty(**fields: str) -> dict[str, str]:
+    """`fields` without empty ones, except `name` and `amount`."""
     return {name: value for name, value in fields.items() if value or name in ("name", "amount")}
 
 
@@ -281,7 +282,7 @@ def _amount(text: str) -> str:
         return ""
 
 
-def _whole(text: str) -> int:
+def _integer(text: str) -> int:
     try:
         return int(text)
     except ValueError:
@@ -290,7 +291,7 @@ def _whole(text: str) -> int:
 
 def _date(text: str) -> str:
     try:
-        return date.fromordinal(_whole(text)).isoformat()
+        return date.fromordinal(_integer(text)).isoformat()
     except (ValueError, OverflowError):
         return ""
 
@@ -299,8 +300,8 @@ _MAGIC = b"SQLite format 3\0"
 _LONGEST_CELL = 2_000
 _LONGEST_BLOB = 32
 _MOST_ROWS = 200
-_DERIVED = "shadow"
-"""What SQLite calls the tables in which a virtual table, such as a full-text index, keeps its content."""
+_SHADOW_TABLE = "shadow"
+"""SQLite's type of tables in which a virtual table, such as a full-text index, keeps its content."""
 
 
 def is_database(content: bytes) -> bool:
@@ -309,12 +310,12 @@ def is_database(content: bytes) -> bool:
 
 
 def render_database(file: Path, limit: int) -> tuple[str, bool] | None:
-    """The tables with their newest rows, in about `limit` characters, and whether every row is in the text;
+    """The tables with their newest rows, in about `limit` characters, and whether the text has every row;
     None if the file cannot be read. Per table, CREATE TABLE with its row count, then INSERT statements.
 
-    Reads a copy, including the log, so the application that has it open is not disturbed. Each table gets an
+    Reads a copy, including the log, so that an application using it is not disturbed. Each table gets an
     equal share of the limit, newest rows first, because checks look for what an agent added. Empty tables are
-    included. Long values are cut and end with a hash of the whole.
+    included. Long values are cut and end with a hash of the whole value.
     """
     with tempfile.TemporaryDirectory(prefix="taskloom-database-") as folder:
         copy = Path(folder, "copy.db")
@@ -336,34 +337,34 @@ def render_database(file: Path, limit: int) -> tuple[str, bool] | None:
 
 def _render(connection: sqlite3.Connection, limit: int) -> tuple[str, bool]:
     connection.text_factory = lambda raw: raw.decode(errors="replace")
-    derived = {row[1] for row in connection.execute("PRAGMA table_list") if row[2] == _DERIVED}
+    shadow_tables = {row[1] for row in connection.execute("PRAGMA table_list") if row[2] == _SHADOW_TABLE}
     names = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
-    tables = [name for (name,) in connection.execute(names) if name not in derived]
-    kept: list[str] = []
-    left = limit
+    tables = [name for (name,) in connection.execute(names) if name not in shadow_tables]
+    rendered: list[str] = []
+    remaining = limit
     complete = True
     for position, table in enumerate(tables):
-        statements, whole = _statements(connection, table, left // (len(tables) - position))
-        complete = complete and whole
+        statements, all_rows = _statements(connection, table, remaining // (len(tables) - position))
+        complete = complete and all_rows
         for statement in statements:
-            if len(statement) > left:
+            if len(statement) > remaining:
                 complete = False
                 break
-            left -= len(statement)
-            kept.append(statement)
-    return "".join(kept), complete
+            remaining -= len(statement)
+            rendered.append(statement)
+    return "".join(rendered), complete
 
 
 def _statements(connection: sqlite3.Connection, table: str, limit: int) -> tuple[list[str], bool]:
-    quoted = _quoted(table)
+    quoted = _quote_identifier(table)
     try:
         count = connection.execute(f"SELECT count(*) FROM {quoted}").fetchone()[0]  # noqa: S608
         columns = ", ".join(
-            _quoted(name) + (" PRIMARY KEY" if key else "")
+            _quote_identifier(name) + (" PRIMARY KEY" if key else "")
             for _, name, _, _, _, key in connection.execute(f"PRAGMA table_info({quoted})")
         )
     except sqlite3.Error:
-        return [], False  # a virtual table whose module is not here
+        return [], False  # a virtual table whose module is missing
     lines = [f"CREATE TABLE {quoted}({columns}); -- {count} row{'' if count == 1 else 's'}\n"]
     try:
         rows = connection.execute(f"SELECT * FROM {quoted} ORDER BY rowid DESC LIMIT {_MOST_ROWS}")  # noqa: S608
@@ -379,7 +380,7 @@ def _statements(connection: sqlite3.Connection, table: str, limit: int) -> tuple
     return lines, len(lines) - 1 == count
 
 
-def _quoted(name: str) -> str:
+def _quote_identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 

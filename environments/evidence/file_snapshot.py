@@ -21,20 +21,20 @@ from taskloom.taskgraph.text_folding import composed
 TEXT_LIMIT = 64 * 1024
 """Bytes of text kept per file."""
 MOST_FILES = 3000
-"""Files of a home that are kept; a folder that would exceed this is named as unseen."""
+"""Files of a home that are kept; a folder that would exceed this is reported as unseen."""
 
-_LOGS = ("-wal", "-shm", "-journal")
-"""What SQLite appends to the name of a database for the files that belong to it."""
+_LOG_ENDINGS = ("-wal", "-shm", "-journal")
+"""What SQLite appends to the name of a database for the files that accompany it."""
 _LARGEST_READ = 64 * 1024 * 1024
-"""Bytes from which on only the beginning of a file is held in memory."""
-_MARKS = (
+"""Bytes of a file that are read into memory."""
+_BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_HOME_SHOWN_AS = "~"
+_HOME_PLACEHOLDER = "~"
 
 _Stamp = tuple[int, int, int]
 
@@ -48,32 +48,32 @@ class HomeFiles:
     directories: tuple[str, ...]
     """Directories, sorted."""
     unseen: tuple[str, ...]
-    """Paths about which nothing is known, sorted."""
+    """Paths whose content is unknown, sorted."""
 
 
 @dataclass(slots=True)
 class FileSnapshots:
-    """Takes snapshots of one home, remembering what it read."""
+    """Takes snapshots of one home; unchanged files are not read again."""
 
     home: Path
     left_out: frozenset[str] = frozenset()
-    """Entries of the home itself that are no evidence, such as a folder of installed programs."""
-    elsewhere: Mapping[str, Path] = field(default_factory=dict)
-    """Data folders outside of the home by application; shown as if they were the state folders of these."""
+    """Paths in the home that are not evidence, such as a folder of installed programs."""
+    outside_folders: Mapping[str, Path] = field(default_factory=dict)
+    """Data folders outside of the home, by application; shown as the state folders of the applications."""
     shown_home: str = ""
-    """What the home is called in texts; empty: its own path."""
+    """Path of the home as it occurs in texts; empty for its own path."""
     _known: dict[str, tuple[tuple[_Stamp, ...], FileState]] = field(default_factory=dict)
 
     def take(self) -> HomeFiles:
         """All files and directories under the home; blocks while changed files are read.
 
-        Folders are looked into level by level, so that what is left out where there are too many files lies
-        deep, and is named. In texts, `~` stands for the home, whose path differs between environments.
+        Folders are read level by level, so that of too many files the deepest are left out; their folders are
+        reported as unseen. In texts, `~` stands for the home, whose path differs between environments.
         """
         seen: dict[str, tuple[tuple[_Stamp, ...], FileState]] = {}
-        elsewhere = {f"{APPLICATIONS_FOLDER}/{name}": place for name, place in self.elsewhere.items()}
-        directories, unseen = set(elsewhere), set[str]()
-        pending = deque([("", self.home), *elsewhere.items()])
+        outside = {f"{APPLICATIONS_FOLDER}/{name}": place for name, place in self.outside_folders.items()}
+        directories, unseen = set(outside), set[str]()
+        pending = deque([("", self.home), *outside.items()])
         while pending:
             folder, place = pending.popleft()
             entries = _entries(place)
@@ -83,11 +83,11 @@ class FileSnapshots:
             for entry in entries:
                 name = composed(os.fsencode(entry.name).decode(errors="replace"))
                 path = f"{folder}/{name}" if folder else name
-                if path in self.left_out or path in elsewhere:
+                if path in self.left_out or path in outside:
                     continue
                 if path in unseen or path in seen or path in directories:
                     seen.pop(path, None)
-                    unseen.add(path)  # two names that look the same cannot be told apart
+                    unseen.add(path)  # two names that look the same cannot be distinguished
                 elif entry.is_dir(follow_symlinks=False):
                     directories.add(path)
                     pending.append((path, Path(entry.path)))
@@ -95,7 +95,7 @@ class FileSnapshots:
                     try:
                         seen[path] = self._state(path, entry)
                     except FileNotFoundError:
-                        continue  # gone since the folder was listed
+                        continue  # removed since the folder was listed
                     except OSError:
                         unseen.add(path)
         self._known = seen
@@ -106,19 +106,19 @@ class FileSnapshots:
             tuple(sorted(unseen)),
         )
 
-    def told(
-        self, told: Mapping[tuple[str, str], str | None]
+    def reported_states(
+        self, texts: Mapping[tuple[str, str], str | None]
     ) -> tuple[tuple[FileState, ...], tuple[str, ...]]:
-        """What applications tell of themselves, as if these were files; and the paths of what is not told."""
-        paths = {f"{APPLICATIONS_FOLDER}/{name}/{file}": text for (name, file), text in told.items()}
+        """The states that applications report, as files; and the paths of those without a text."""
+        by_path = {f"{APPLICATIONS_FOLDER}/{name}/{file}": text for (name, file), text in texts.items()}
         return (
-            tuple(self._told(path, text) for path, text in paths.items() if text is not None),
-            tuple(path for path, text in paths.items() if text is None),
+            tuple(self._text_file(path, text) for path, text in by_path.items() if text is not None),
+            tuple(path for path, text in by_path.items() if text is None),
         )
 
-    def _told(self, path: str, text: str) -> FileState:
+    def _text_file(self, path: str, text: str) -> FileState:
         content = composed(text).encode()
-        shown = self._shown(content[:TEXT_LIMIT].decode(errors="ignore"))
+        shown = self._without_home_path(content[:TEXT_LIMIT].decode(errors="ignore"))
         return FileState(
             path=path,
             size=len(content),
@@ -128,10 +128,10 @@ class FileSnapshots:
             truncated=len(content) > TEXT_LIMIT,
         )
 
-    def _shown(self, text: str) -> str:
-        for application, place in self.elsewhere.items():
-            text = text.replace(str(place), f"{_HOME_SHOWN_AS}/{APPLICATIONS_FOLDER}/{application}")
-        return text.replace(self.shown_home or str(self.home), _HOME_SHOWN_AS)
+    def _without_home_path(self, text: str) -> str:
+        for application, place in self.outside_folders.items():
+            text = text.replace(str(place), f"{_HOME_PLACEHOLDER}/{APPLICATIONS_FOLDER}/{application}")
+        return text.replace(self.shown_home or str(self.home), _HOME_PLACEHOLDER)
 
     def _state(self, path: str, entry: os.DirEntry[str]) -> tuple[tuple[_Stamp, ...], FileState]:
         if not entry.is_file(follow_symlinks=False):
@@ -149,7 +149,7 @@ class FileSnapshots:
             sha256 = hashlib.file_digest(opened, "sha256").hexdigest()
             size = opened.tell()
         text: str | None = None
-        log, kind, whole = _log_ending(file), "text", True
+        log, kind, whole = _log_ending_of(file), "text", True
         if is_database(content):
             kind, (text, whole) = "database", render_database(file, TEXT_LIMIT) or (None, True)
         elif (document := render_document(content)) is not None:
@@ -160,10 +160,10 @@ class FileSnapshots:
             kind, text = shown
         elif not log:
             whole = size <= TEXT_LIMIT
-            text = _as_text(content[:TEXT_LIMIT], whole=whole)
+            text = _decode(content[:TEXT_LIMIT], whole=whole)
         truncated = text is not None and (not whole or len(text) > TEXT_LIMIT)
         if text is not None:
-            text = self._shown(text)[:TEXT_LIMIT]
+            text = self._without_home_path(text)[:TEXT_LIMIT]
         return FileState(
             path=path,
             size=size,
@@ -176,15 +176,15 @@ class FileSnapshots:
 
 
 def _without_content(path: str, entry: os.DirEntry[str]) -> FileState:
-    """A link, known by where it leads and never followed, or a pipe or the like."""
+    """The state of a link, identified by its target and never followed, or of a pipe or the like."""
     target = str(Path(entry.path).readlink()) if entry.is_symlink() else ""
     digest = hashlib.sha256(os.fsencode(target)).hexdigest()
     return FileState(path=path, size=len(target), sha256=digest, content="")
 
 
-def _log_ending(file: Path) -> str:
-    """What the name of a file ends with that belongs to the database beside it; empty for any other file."""
-    ending = next((ending for ending in _LOGS if file.name.endswith(ending)), "")
+def _log_ending_of(file: Path) -> str:
+    """The ending of a file that accompanies a database in the same folder; empty for any other file."""
+    ending = next((ending for ending in _LOG_ENDINGS if file.name.endswith(ending)), "")
     owner = file.with_name(file.name.removesuffix(ending) or file.name)
     try:
         if not ending or not owner.is_file():
@@ -196,7 +196,7 @@ def _log_ending(file: Path) -> str:
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]] | None:
-    """What is in a folder, by name; None where it cannot be read, or holds more than is kept."""
+    """The entries of a folder, by name; at most one more than is kept. None if it cannot be read."""
     try:
         with os.scandir(folder) as entries:
             found = list(itertools.islice(entries, MOST_FILES + 1))
@@ -206,7 +206,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]] | None:
 
 
 def _stamps(file: Path) -> list[_Stamp]:
-    """What changes when a file, or the log beside a database, changes."""
+    """Stamps that change when a file, or the log of a database, changes."""
     stamps = []
     for path in (file, file.with_name(file.name + "-wal")):
         try:
@@ -217,9 +217,9 @@ def _stamps(file: Path) -> list[_Stamp]:
     return stamps
 
 
-def _as_text(content: bytes, *, whole: bool) -> str | None:
-    """The text in `content`, which may end inside of a character if it is not the whole; None for no text."""
-    mark, encoding = next((item for item in _MARKS if content.startswith(item[0])), (b"", "utf-8"))
+def _decode(content: bytes, *, whole: bool) -> str | None:
+    """`content` as text, or None; unless it is the `whole` file, it may end inside of a character."""
+    mark, encoding = next((item for item in _BYTE_ORDER_MARKS if content.startswith(item[0])), (b"", "utf-8"))
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(content[len(mark) :], final=whole)
     except UnicodeDecodeError:
@@ -234,12 +234,12 @@ _LARGEST_ARCHIVE = 64 * 1024 * 1024
 
 
 def list_members(content: bytes) -> tuple[str, bool] | None:
-    """A line per file in a zip or tar archive (compressed or not): name, size, checksum; and whether that is
-    all of them. None for anything else.
+    """A line per file in a zip or tar archive (compressed or not) with name, size and checksum; and whether
+    the list is complete. None for anything else.
 
-    The checksum is the SHA-256 of what is packed, by which a file is known elsewhere; of a zip member that
-    cannot be unpacked, such as one with a password or behind too many bytes, it is what the archive states.
-    What follows too many files, or too many bytes of a tar archive, is left out.
+    The checksum is the SHA-256 of the unpacked file; for a zip member that cannot be unpacked, such as one
+    with a password or after too many bytes, it is the one that the archive states. Files beyond the limit of
+    files, or of bytes of a tar archive, are left out.
     """
     if len(content) > _LARGEST_ARCHIVE:
         return None
@@ -253,30 +253,30 @@ def list_members(content: bytes) -> tuple[str, bool] | None:
         lines = list(itertools.islice(members, _MOST_MEMBERS + 1))
     except (*DAMAGED, tarfile.TarError):
         return None
-    told = sorted(line for line in lines[:_MOST_MEMBERS] if line is not None)
+    listed = sorted(line for line in lines[:_MOST_MEMBERS] if line is not None)
     whole = None not in lines and len(lines) <= _MOST_MEMBERS
-    return ARCHIVE_HEADER + "".join(f"{line}\n" for line in told), whole
+    return ARCHIVE_HEADER + "".join(f"{line}\n" for line in listed), whole
 
 
 def _zip_members(content: bytes) -> Iterator[str]:
-    left = _MOST_BYTES
+    remaining = _MOST_BYTES
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for member in archive.infolist():
             if member.is_dir():
                 continue
-            left -= member.file_size
+            remaining -= member.file_size
             checksum = f"{member.CRC:08x}"
             try:
-                if left >= 0 and member.compress_type in IN_PIECES:
+                if remaining >= 0 and member.compress_type in IN_PIECES:
                     with archive.open(member) as packed:
                         checksum = hashlib.file_digest(packed, "sha256").hexdigest()  # type: ignore[arg-type]
             except DAMAGED:
-                pass  # known by what the archive states
+                pass  # the checksum that the archive states is kept
             yield _line(member.filename, member.file_size, checksum)
 
 
 def _tar_members(content: bytes) -> Iterator[str | None]:
-    """The lines of a tar archive, and None where more follows than is read."""
+    """The lines of a tar archive, and None at the end if it holds more than is read."""
     read = 0
     with tarfile.open(fileobj=io.BytesIO(content), mode="r|*") as archive:
         for member in archive:

@@ -1,5 +1,4 @@
-"""Text in a picture, with its places: by Tesseract if its program is installed, else by RapidOCR if its
-package is."""
+"""Reads text and its places in a picture, with Tesseract if it is installed, else with RapidOCR."""
 
 import csv
 import functools
@@ -16,7 +15,7 @@ from taskloom.environments.errors import PictureUnreadableError
 from taskloom.taskgraph.records.interaction import Rectangle
 
 _GAP = 1.4
-"""A gap wider than so many text heights separates two controls that stand on one line."""
+"""A gap wider than this many text heights separates two controls on one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ class TextPiece:
 
 
 def available_engine() -> str | None:
-    """`tesseract`, `rapidocr`, or None where neither is installed."""
+    """`tesseract`, `rapidocr`, or None if neither is installed."""
     if shutil.which("tesseract"):
         return "tesseract"
     return "rapidocr" if importlib.util.find_spec("rapidocr") else None
@@ -86,12 +85,12 @@ def pieces_of_words(words: Iterable[dict[str, str]]) -> tuple[TextPiece, ...]:
             pieces.append(TextPiece(text, word["block_num"], place))
         else:
             last = pieces.pop()
-            pieces.append(TextPiece(f"{last.text} {text}", last.block, _around(last.place, place)))
+            pieces.append(TextPiece(f"{last.text} {text}", last.block, _union(last.place, place)))
         line, right = key, left + width
     return tuple(pieces)
 
 
-def _around(one: Rectangle, other: Rectangle) -> Rectangle:
+def _union(one: Rectangle, other: Rectangle) -> Rectangle:
     return Rectangle(
         left=min(one.left, other.left),
         top=min(one.top, other.top),
@@ -102,9 +101,9 @@ def _around(one: Rectangle, other: Rectangle) -> Rectangle:
 
 def _rapidocr(png: bytes) -> tuple[TextPiece, ...]:
     try:
-        found = _rapidocr_engine()(png)
-        texts = [str(text) for text in found.txts or ()]
-        boxes = [[(round(x), round(y)) for x, y in box] for box in found.boxes] if texts else []
+        result = _rapidocr_engine()(png)
+        texts = [str(text) for text in result.txts or ()]
+        boxes = [[(round(x), round(y)) for x, y in box] for box in result.boxes] if texts else []
     except Exception as error:
         raise PictureUnreadableError(
             f"The OCR package did not read the picture: {str(error)[:200]}."
@@ -119,7 +118,7 @@ def _rapidocr(png: bytes) -> tuple[TextPiece, ...]:
 
 @functools.cache
 def _rapidocr_engine() -> Callable[[bytes], Any]:
-    """The engine, loaded once: loading its models takes far longer than reading a picture."""
+    """The engine, loaded once, because loading its models takes far longer than reading a picture."""
     from rapidocr import RapidOCR
 
     return cast("Callable[[bytes], Any]", RapidOCR(params={"Global.log_level": "error"}))

@@ -1,6 +1,6 @@
-"""Getting applications and the browser onto this machine.
+"""Installs applications and the browser on this machine.
 
-applications     installs catalogue entries, each in a place of its own
-packages         runs the programs that install: apt, pip and npm, with a Node to run that
-browser_finding  finds a browser and its fonts, or gets one where there is none
+applications     installs catalogue entries, each in its own folder
+packages         runs the programs that install: apt, pip and npm, and finds or installs Node
+browser_finding  finds a browser and its fonts, or installs one
 """

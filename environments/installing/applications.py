@@ -32,24 +32,24 @@ from taskloom.resources.record import Record
 from taskloom.resources.whole_files import write_whole
 
 SMALLEST_FREE_BYTES = 400_000_000
-"""Free disk space below which no installation is begun, unless the caller says otherwise."""
+"""Free disk space below which no installation starts, unless the caller gives another limit."""
 
-_STAMP = "installed.json"
+_STAMP_FILE = "installed.json"
 _STAMP_FORMAT = 1
 
 
 class _InstallationStamp(Record):
-    """Written last, so that a place without it is half-finished."""
+    """Written last, so that a folder without it is half-finished."""
 
     recipe: str
     size_bytes: int
     place: str = ""
-    """Where it was installed: programs of packages name their place, so they do not run from another."""
+    """Folder of the installation; programs of packages contain its path, so it cannot be moved."""
 
 
 def installed_place(application: Application, data_folder: Path) -> Path:
-    """The folder of `application` under `data_folder`, installed or not; links on the way are followed, since
-    a confined program sees what they lead to and not the links."""
+    """The folder of `application` under `data_folder`, installed or not; links in its path are resolved,
+    because a confined program sees only their targets."""
     return (data_folder / "applications" / application.name).resolve()
 
 
@@ -71,13 +71,13 @@ def missing_for_start(application: Application, data_folder: Path) -> str:
     if not needs_installation(application):
         return ""
     if not is_installed(application, data_folder):
-        mine = f" --catalog {application.catalog_folder}" if application.catalog_folder else ""
-        return f"{application.title} is not installed; run: taskloom install --only {application.name}{mine}"
+        flag = f" --catalog {application.catalog_folder}" if application.catalog_folder else ""
+        return f"{application.title} is not installed; run: taskloom install --only {application.name}{flag}"
     packages = missing_packages(application.installation.apt)
     if packages:
         return f"{application.title} needs the system packages {', '.join(packages)}."
     if application.installation.npm and find_node(data_folder) is None:
-        return f"{application.title} needs Node, which is gone from this machine; run: taskloom install"
+        return f"{application.title} needs Node, which is not on this machine any more; run: taskloom install"
     return ""
 
 
@@ -92,7 +92,7 @@ def install_applications(
     say: Callable[[str], None] = lambda words: None,
     smallest_free_bytes: int = SMALLEST_FREE_BYTES,
 ) -> list[InstallationResult]:
-    """Install `applications` into `data_folder`, two at a time, and say what begins and what became of it.
+    """Install `applications` into `data_folder`, two at a time; starts and results are reported to `say`.
 
     Guarantees that installed applications are skipped, that half-finished ones are installed again, that a
     failure does not stop the others, and that two processes never install into the same folder at once.
@@ -101,7 +101,7 @@ def install_applications(
     Raises:
         InstallationFailedError: the data folder cannot be written.
     """
-    with _locked(data_folder, say) as descriptor:
+    with _hold_lock(data_folder, say) as descriptor:
         runner = CommandRunner((descriptor,))
 
         def install(application: Application) -> InstallationResult:
@@ -128,7 +128,7 @@ def _install_or_skip(
 ) -> InstallationResult:
     place, name = installed_place(application, data_folder), application.name
     started = time.monotonic()
-    told: dict[str, Any] = {"outcome": "installed"}
+    fields: dict[str, Any] = {"outcome": "installed"}
     try:
         if not missing_for_start(application, data_folder):
             stamp = _read_stamp(place)
@@ -141,13 +141,13 @@ def _install_or_skip(
                 f"Only {free // 1_000_000} MB are free for {data_folder}; at least"
                 f" {smallest_free_bytes // 1_000_000} MB are needed. Free some space and install again."
             )
-        told["size_bytes"] = _install(application, place, data_folder, runner)
+        fields["size_bytes"] = _install(application, place, data_folder, runner)
     except OSError as error:
         reason = f"{error.strerror or error}: {error.filename or 'no file named'}"
-        told = {"outcome": "failed", "reason": reason}
+        fields = {"outcome": "failed", "reason": reason}
     except (EnvironmentFailureError, CatalogError, zipfile.BadZipFile) as error:
-        told = {"outcome": "failed", "reason": str(error)}
-    return InstallationResult(application=name, seconds=time.monotonic() - started, **told)
+        fields = {"outcome": "failed", "reason": str(error)}
+    return InstallationResult(application=name, seconds=time.monotonic() - started, **fields)
 
 
 def _install(application: Application, place: Path, data_folder: Path, runner: CommandRunner) -> int:
@@ -167,7 +167,7 @@ def _install(application: Application, place: Path, data_folder: Path, runner: C
     _assemble_site(application, place)
     size = sum(path.lstat().st_size for path in place.rglob("*") if not path.is_dir())
     stamp = _InstallationStamp(recipe=_recipe_hash(application), size_bytes=size, place=str(place))
-    write_whole(place / _STAMP, stamp.model_dump_json())
+    write_whole(place / _STAMP_FILE, stamp.model_dump_json())
     return size
 
 
@@ -204,13 +204,13 @@ def _recipe_hash(application: Application) -> str:
 
 def _read_stamp(install_folder: Path) -> _InstallationStamp | None:
     try:
-        return _InstallationStamp.model_validate_json((install_folder / _STAMP).read_bytes())
+        return _InstallationStamp.model_validate_json((install_folder / _STAMP_FILE).read_bytes())
     except (OSError, ValueError):
         return None
 
 
 @contextlib.contextmanager
-def _locked(data_folder: Path, say: Callable[[str], None]) -> Iterator[int]:
+def _hold_lock(data_folder: Path, say: Callable[[str], None]) -> Iterator[int]:
     """Hold the data folder's installation lock; yields its descriptor, which programs inherit."""
     folder = data_folder.absolute() / "applications"
     try:

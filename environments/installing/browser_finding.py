@@ -1,7 +1,7 @@
-"""Finds the browser that runs web applications, and installs one if there is none; and the fonts that pages
-ask for: where a page knows none of those that are there, its digits and spaces come from an emoji font behind
-them. The browser takes no aliases, so the fonts get the names of those of other desktops themselves, in
-settings for fontconfig that only the browser reads."""
+"""Finds the browser that runs web applications, and installs one if there is none; and configures its fonts.
+If a page names only families that are missing, its digits and spaces come from the emoji font. The browser
+ignores aliases, so installed fonts get the names of families of other desktops as their own, in fontconfig
+settings that only the browser reads."""
 
 import functools
 import io
@@ -36,13 +36,13 @@ BROWSER_PROGRAMS = (
 )
 """Programs to look for, best first; the shell starts faster and needs a quarter of the memory per page."""
 DEBIAN_PACKAGE = "chromium-headless-shell"
-"""The Debian package installed where root is to be had."""
+"""The Debian package that is installed if root is available."""
 
-_HOW_TO_GET_ONE = (
+_INSTALLATION_HINT = (
     f"Run `taskloom install --browser-only`, or install the Debian package {DEBIAN_PACKAGE}, or set"
     f" {BROWSER_VARIABLE} to the path of a Chromium."
 )
-_FAMILIES = {
+_REPLACED_FAMILIES = {
     "Liberation Sans": (
         "-apple-system, BlinkMacSystemFont, Segoe UI, SF Pro Text, SF Pro Display, Roboto, Helvetica Neue,"
         " Ubuntu, Cantarell, Oxygen, Noto Sans, Open Sans, Inter, Verdana, Tahoma, ui-sans-serif"
@@ -53,9 +53,9 @@ _FAMILIES = {
         " Fira Code, Source Code Pro, ui-monospace"
     ),
 }
-"""Families that pages of other desktops name, by the font that stands in for them."""
+"""Families of other desktops that pages name, by the font that replaces them."""
 FONT_VARIABLE = "FONTCONFIG_FILE"
-"""Environment variable that names the settings of fonts."""
+"""Environment variable that names the fontconfig settings."""
 _SYSTEM_FONTS = ("/usr/share/fonts", "/usr/local/share/fonts")
 
 
@@ -65,7 +65,7 @@ class BrowserInstallation:
 
     executable: Path
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Variables it needs beside the caller's own: where an unpacked one finds its libraries and fonts."""
+    """Variables it needs in addition to the caller's: where an unpacked browser finds libraries and fonts."""
 
 
 def _unpacked_browser(data_folder: Path) -> BrowserInstallation | None:
@@ -125,7 +125,7 @@ def find_browser(data_folder: Path, programs: Sequence[str] = BROWSER_PROGRAMS) 
     """The browser that TASKLOOM_BROWSER names, else the first of `programs` that runs, else the unpacked one.
 
     Raises:
-        BrowserMissingError: there is none, or the one that TASKLOOM_BROWSER names does not run.
+        BrowserMissingError: there is none, or the named one does not run.
     """
     named = os.environ.get(BROWSER_VARIABLE, "").strip()
     if named:
@@ -140,10 +140,10 @@ def find_browser(data_folder: Path, programs: Sequence[str] = BROWSER_PROGRAMS) 
         program = shutil.which(name)
         if program is not None and _runs(program):
             return BrowserInstallation(Path(program))
-    package = _unpacked_browser(data_folder)
-    if package is not None:
-        return package
-    raise BrowserMissingError(f"No Chromium is installed on this machine. {_HOW_TO_GET_ONE}")
+    unpacked = _unpacked_browser(data_folder)
+    if unpacked is not None:
+        return unpacked
+    raise BrowserMissingError(f"No Chromium is installed on this machine. {_INSTALLATION_HINT}")
 
 
 def install_browser(
@@ -152,7 +152,7 @@ def install_browser(
     *,
     on_progress: Callable[[str], None] = lambda message: None,
 ) -> BrowserInstallation:
-    """The browser that `find_browser` finds; if there is none, one is installed first.
+    """The browser that `find_browser` finds; if it finds none, one is installed first.
 
     With root, the Debian package is tried first, then an npm package with its own libraries and fonts.
 
@@ -177,30 +177,30 @@ def install_browser(
         return _install_browser_package(data_folder, runner)
     except (InstallationFailedError, OSError) as error:
         reasons.append(str(error))
-    raise BrowserMissingError(f"No Chromium could be installed. {' '.join(reasons)} {_HOW_TO_GET_ONE}")
+    raise BrowserMissingError(f"No Chromium could be installed. {' '.join(reasons)} {_INSTALLATION_HINT}")
 
 
 @functools.cache
 def _runs(program: str) -> bool:
     """Whether the program is a browser that starts; Ubuntu's `chromium-browser` only asks for a snap."""
     try:
-        answer = subprocess.run(
+        result = subprocess.run(
             [program, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return False
-    return answer.returncode == 0 and any(name in answer.stdout.lower() for name in (b"chrom", b"headless"))
+    return result.returncode == 0 and any(name in result.stdout.lower() for name in (b"chrom", b"headless"))
 
 
 def _font_settings(folders: Iterable[str | os.PathLike[str]], cache: Path) -> str:
-    """Settings for fontconfig: fonts of `folders` and the system, with the names of `_FAMILIES`."""
+    """Settings for fontconfig: fonts of `folders` and the system, with the names of `_REPLACED_FAMILIES`."""
     lines = ['<?xml version="1.0"?>', '<!DOCTYPE fontconfig SYSTEM "fonts.dtd">', "<fontconfig>"]
     lines += [f"  <dir>{escape(os.fspath(folder))}</dir>" for folder in (*folders, *_SYSTEM_FONTS)]
     lines += [
         f"  <cachedir>{escape(str(cache))}</cachedir>",
         '  <include ignore_missing="yes">/etc/fonts/conf.d</include>',
     ]
-    for font, names in _FAMILIES.items():
+    for font, names in _REPLACED_FAMILIES.items():
         lines.append(f'  <match target="scan"><test name="family"><string>{escape(font)}</string></test>')
         lines += [
             f'    <edit name="family" mode="append"><string>{escape(name)}</string></edit>'
@@ -211,7 +211,7 @@ def _font_settings(folders: Iterable[str | os.PathLike[str]], cache: Path) -> st
 
 
 def font_settings(data_folder: Path) -> Path:
-    """A file of settings for the fonts of the system, its cache beside it; written where it is not there."""
+    """A file of fontconfig settings for the system's fonts, written if needed, with its cache beside it."""
     folder = data_folder.resolve() / "fonts"
     file, text = folder / "fonts.conf", _font_settings((), folder / "cache")
     if not file.is_file() or file.read_text(encoding="utf-8") != text:

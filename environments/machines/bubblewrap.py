@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 Isolation = Literal["automatic", "always", "never"]
-"""`automatic` uses bubblewrap where it works; elsewhere, a run in which a model acts refuses to start."""
+"""`automatic` uses bubblewrap if it works; if not, a run in which a model acts refuses to start."""
 
 NAMESPACES = ("bwrap", "--unshare-all", "--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev")
 """Options for every confined program: own namespaces, no capabilities, no network but its own loopback."""
@@ -36,14 +36,14 @@ _SYSTEM = frozenset(
 def confined_command(command: Sequence[str], writable: Path, needed: Sequence[Path]) -> list[str]:
     """`command` inside bubblewrap: the machine's files read-only, without homes and temporary files.
 
-    Changes last in `writable` only. `needed` must be visible although it is in the caller's home or among
-    temporary files; the interpreter that runs taskloom always is.
+    Only changes in `writable` are kept. Folders in `needed` stay visible even in the caller's home or among
+    temporary files, as does the interpreter that runs taskloom.
     """
     program = shutil.which(command[0]) or command[0]
     hidden = [
         folder for folder in (*_HIDDEN, Path.home()) if folder.is_dir() and folder.resolve() not in _SYSTEM
     ]
-    seen = dict.fromkeys(
+    visible = dict.fromkeys(
         place.resolve()
         for place in (*needed, Path(sys.base_prefix), Path(sys.prefix), _prefix(Path(program)))
         if place.exists()
@@ -51,7 +51,7 @@ def confined_command(command: Sequence[str], writable: Path, needed: Sequence[Pa
     arguments = [*NAMESPACES[:1], "--ro-bind", "/", "/", *NAMESPACES[1:]]
     for folder in hidden:
         arguments += ["--tmpfs", str(folder)]
-    for place in seen:
+    for place in visible:
         if any(place.is_relative_to(folder) for folder in hidden):
             arguments += ["--ro-bind", str(place), str(place)]
     return [*arguments, "--bind", str(writable), str(writable), "--", *command]
@@ -72,7 +72,7 @@ def is_confined(isolation: Isolation) -> bool:
 
 
 def runs(command: Sequence[str]) -> bool:
-    """Whether a command can be started here and ends well within ten seconds."""
+    """Whether a command can be started here and succeeds within ten seconds."""
     try:
         return subprocess.run(command, capture_output=True, timeout=10, check=False).returncode == 0
     except (OSError, subprocess.SubprocessError):

@@ -1,6 +1,6 @@
-"""Container engines: podman or docker, whichever is there and works. The plain call comes first; some hosts
-need control groups without systemd, another runtime, or limits of their own, which is found out once per
-process."""
+"""Container engines: podman or docker, whichever is installed and works. Plain calls are tried first; some
+hosts need control groups without systemd, another runtime, or limits of their own, which is determined once
+per process."""
 
 import logging
 import os
@@ -26,10 +26,10 @@ REMEDY = (
 """What to do where no engine works."""
 
 _PREFIX = "taskloom"
-_NAME = re.compile(rf"{_PREFIX}-(\d+)-(\d+)-[0-9a-f]+")
+_CONTAINER_NAME = re.compile(rf"{_PREFIX}-(\d+)-(\d+)-[0-9a-f]+")
 _LIMITS = ("--ulimit", "nofile=1024:1024", "--ulimit", "nproc=4096:4096")
 _CGROUPS = ("--cgroup-manager", "cgroupfs")
-_WAYS: dict[str, tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]] = {
+_OPTIONS_TO_TRY: dict[str, tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]] = {
     "podman": (
         ((), ()),
         ((), _LIMITS),
@@ -38,31 +38,31 @@ _WAYS: dict[str, tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]] = {
     ),
     "docker": (((), ()), ((), _LIMITS)),
 }
-"""Options before and behind `run`, in the order in which they are tried."""
+"""Options before and after the subcommand `run`, in the order in which they are tried."""
 _CAPABILITIES = ("SETUID", "SETGID", "CHOWN", "DAC_OVERRIDE", "KILL")
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """An engine and how it is called on this host."""
+    """An engine with the options that it needs on this host."""
 
     program: str
     """`podman` or `docker`."""
-    before: tuple[str, ...] = ()
-    """Options of the program."""
-    behind: tuple[str, ...] = ()
+    program_options: tuple[str, ...] = ()
+    """Options of the program itself."""
+    run_options: tuple[str, ...] = ()
     """Options of `run`."""
 
     def call(self, *arguments: str, seconds: float = 60) -> str:
-        """Call the engine; what it printed.
+        """Call the engine; returns what it printed.
 
         Raises:
-            MachineUnavailableError: it failed; the message is the last thing it said.
+            MachineUnavailableError: it failed; the message ends with its last output.
         """
         try:
-            done = subprocess.run(
-                [self.program, *self.before, *arguments],
+            finished = subprocess.run(
+                [self.program, *self.program_options, *arguments],
                 capture_output=True,
                 text=True,
                 errors="replace",
@@ -72,11 +72,11 @@ class Engine:
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise MachineUnavailableError(f"{self.program} {arguments[0]} failed: {error}") from error
-        if done.returncode != 0:
+        if finished.returncode != 0:
             raise MachineUnavailableError(
-                f"{self.program} {arguments[0]} failed: {_last_words(done.stdout, done.stderr)}"
+                f"{self.program} {arguments[0]} failed: {_last_lines(finished.stdout, finished.stderr)}"
             )
-        return done.stdout.strip()
+        return finished.stdout.strip()
 
     def start(self, image: str, folder: Path, variables: dict[str, str], *, memory: str, name: str) -> None:
         """Start a container of `image` without a network, with `folder` as its /run/machine."""
@@ -87,19 +87,19 @@ class Engine:
             *("--security-opt", "no-new-privileges", "--cap-drop", "all"),
             *(f"--cap-add={capability}" for capability in _CAPABILITIES),
             *(f"--env={key}={value}" for key, value in variables.items()),
-            *self.behind,
+            *self.run_options,
             image,
         )
 
     def kill(self, name: str) -> None:
-        """End a container and remove it; one that is gone is no error."""
+        """End and remove a container; a missing one is not an error."""
         try:
             self.call("rm", "--force", "--volumes", name)
         except MachineUnavailableError as error:
             _log.debug("container %s: %s", name, error)
 
     def has_image(self, image: str) -> bool:
-        """Whether an image is there."""
+        """Whether the engine has an image."""
         with suppress(MachineUnavailableError):
             self.call("image", "inspect", "--format", "{{.Id}}", image)
             return True
@@ -107,17 +107,17 @@ class Engine:
 
 
 def new_name() -> str:
-    """A name for a container that tells which process it belongs to."""
-    return f"{_PREFIX}-{os.getpid()}-{_started(os.getpid())}-{os.urandom(4).hex()}"
+    """A new name for a container, which identifies the process that owns it."""
+    return f"{_PREFIX}-{os.getpid()}-{_start_time(os.getpid())}-{os.urandom(4).hex()}"
 
 
 def remove_orphans(engine: Engine) -> list[str]:
-    """Remove the containers of processes of this host that are gone; their names."""
+    """Remove containers whose processes on this host have ended; returns their names."""
     listed = engine.call("ps", "--all", "--filter", f"name={_PREFIX}-", "--format", "{{.Names}}").split()
     orphans = []
     for name in listed:
-        owner = _NAME.fullmatch(name)
-        if owner and _started(int(owner[1])) != owner[2]:
+        owner = _CONTAINER_NAME.fullmatch(name)
+        if owner and _start_time(int(owner[1])) != owner[2]:
             engine.kill(name)
             orphans.append(name)
     return orphans
@@ -125,52 +125,53 @@ def remove_orphans(engine: Engine) -> list[str]:
 
 def installed_engines(wanted: EngineName = "automatic") -> list[str]:
     """Engines that are installed, in the order in which they are tried."""
-    return [name for name in _WAYS if wanted in ("automatic", name) and shutil.which(name)]
+    return [name for name in _OPTIONS_TO_TRY if wanted in ("automatic", name) and shutil.which(name)]
 
 
 @cache
 def working_engine(image: str, wanted: EngineName = "automatic") -> Engine:
-    """The first engine that starts a container of `image`, and the way in which it does.
+    """The first engine that starts a container of `image`, with the options that it needs.
 
     Raises:
-        MachineUnavailableError: none does; the message says what each said, and what to do.
+        MachineUnavailableError: none does; the message says why each failed, and what to do.
     """
-    said: list[str] = []
+    reasons: list[str] = []
     for program in installed_engines(wanted):
         bare = Engine(program)
         if not bare.has_image(image):
-            said.append(f"{program} does not have the image {image}")
+            reasons.append(f"{program} does not have the image {image}")
             continue
-        for before, behind in _WAYS[program]:
-            engine = Engine(program, before, behind)
+        for program_options, run_options in _OPTIONS_TO_TRY[program]:
+            engine = Engine(program, program_options, run_options)
             try:
-                engine.call("run", "--rm", "--network", "none", *behind, image, "true")
+                engine.call("run", "--rm", "--network", "none", *run_options, image, "true")
             except MachineUnavailableError as error:
-                said.append(str(error))
+                reasons.append(str(error))
                 continue
-            if before or behind:
-                _log.info("%s works here with %s (%s)", program, " ".join((*before, *behind)), said[-1])
+            if program_options or run_options:
+                options = " ".join((*program_options, *run_options))
+                _log.info("%s works here with %s (%s)", program, options, reasons[-1])
             return engine
-    raise MachineUnavailableError(no_engine(said, wanted))
+    raise MachineUnavailableError(no_engine(reasons, wanted))
 
 
-def no_engine(said: Sequence[str], wanted: EngineName) -> str:
-    """One line on why there is no machine, and what to do."""
-    reasons = "; ".join(dict.fromkeys(said)) or (
+def no_engine(reasons: Sequence[str], wanted: EngineName) -> str:
+    """One line that says why there is no machine, and what to do."""
+    text = "; ".join(dict.fromkeys(reasons)) or (
         "neither podman nor docker is installed" if wanted == "automatic" else f"{wanted} is not installed"
     )
-    return f"No desktop can be started here: {reasons}. {REMEDY}"
+    return f"No desktop can be started here: {text}. {REMEDY}"
 
 
-def _last_words(output: str, errors: str) -> str:
-    """The last line of a failure, behind what a package manager said of it."""
+def _last_lines(output: str, errors: str) -> str:
+    """The last line of a failure, after the last error of a package manager."""
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
     packages = [line.strip() for line in f"{output}\n{errors}".splitlines() if line.startswith("E: ")]
-    return " | ".join([*packages[-1:], *lines[-1:]])[-500:] or "it said nothing"
+    return " | ".join([*packages[-1:], *lines[-1:]])[-500:] or "it printed nothing"
 
 
-def _started(process: int) -> str:
-    """When a process started, in the kernel's clock; empty where there is none."""
+def _start_time(process: int) -> str:
+    """When a process started, in the kernel's clock ticks; empty if there is none."""
     try:
         return Path("/proc", str(process), "stat").read_text().rpartition(")")[2].split()[19]
     except OSError:

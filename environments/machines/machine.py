@@ -1,6 +1,5 @@
-"""Machines, where the applications of an environment run: containers of podman or docker. A machine is a
-desktop with a small server in it, started clean, thrown away after use, and reached over the Unix socket of
-that server."""
+"""Machines in which the applications of an environment run: containers of podman or docker. A machine is a
+desktop with a small server, started clean, discarded after use, and reached over the server's Unix socket."""
 
 import asyncio
 import http.client
@@ -31,7 +30,7 @@ Document = dict[str, Any]
 _START_SECONDS = 60.0
 _POLL_SECONDS = 0.03
 _CONNECT_SECONDS = 10
-_PART = 65536
+_CHUNK_BYTES = 65536
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,41 +39,41 @@ class Reply:
 
     document: Document
     content: bytes = b""
-    """A picture or archive that belongs to it."""
+    """The picture or archive of the reply."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What became of a command."""
+    """The result of a command."""
 
     code: int
-    """Exit code; 124 where it took too long, 127 where there is no such program."""
+    """Exit code; 124 if it took too long, 127 if there is no such program."""
     output: str
     errors: str
 
 
 class ServerClient:
-    """Talks to the server in a machine over one connection, kept open; requests one at a time."""
+    """Talks to the server in a machine over one open connection, with one request at a time."""
 
     def __init__(self, path: Path, longest_seconds: float = 90.0) -> None:
-        """Talk to the server at the Unix socket `path`; no answer may take longer than `longest_seconds`."""
+        """Talk to the server at the Unix socket `path`; an answer may take at most `longest_seconds`."""
         self._path = path
         self._connection = _UnixConnection(path, longest_seconds)
         self._lock = threading.Lock()
         self._lifeline: socket.socket | None = None
         self._forwarded: dict[int, asyncio.Server] = {}
 
-    def hold(self) -> None:
-        """Open the connection whose end, however this process ends, ends the machine."""
-        line = _connected(self._path)
+    def open_lifeline(self) -> None:
+        """Open the lifeline: the machine ends when it closes, however this process ends."""
+        line = _connect(self._path)
         line.sendall(b"GET /machine/lifeline HTTP/1.1\r\nHost: machine\r\n\r\n")
-        if not line.recv(_PART).startswith(b"HTTP/1.1 200"):
+        if not line.recv(_CHUNK_BYTES).startswith(b"HTTP/1.1 200"):
             line.close()
             raise OSError("the server refused the lifeline")
         self._lifeline = line
 
     async def request(self, name: str, document: Document | None = None) -> Reply:
-        """Ask the server; errors as `ask`."""
+        """Ask the server without blocking; raises what `ask` raises."""
         return await asyncio.to_thread(self.ask, name, json.dumps(document or {}).encode())
 
     async def write(self, files: Mapping[str, bytes | None]) -> None:
@@ -90,7 +89,7 @@ class ServerClient:
         await asyncio.to_thread(self.ask, "write", packed.getvalue())
 
     async def forward(self, port: int) -> int:
-        """A loopback port that leads to `port` of the machine."""
+        """Open a loopback port of this host that leads to `port` of the machine."""
         if port not in self._forwarded:
 
             async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -103,8 +102,8 @@ class ServerClient:
         """Ask the server and wait for the answer.
 
         Raises:
-            EnvironmentBrokenError: it is gone, failed, or took too long.
-            RequestRefusedError: it cannot do that; the message says why.
+            EnvironmentBrokenError: the server is gone, failed, or took too long.
+            RequestRefusedError: the server cannot carry out the request; the message says why.
         """
         with self._lock:
             try:
@@ -114,13 +113,13 @@ class ServerClient:
             except (OSError, http.client.HTTPException) as error:
                 self._connection.close()
                 raise EnvironmentBrokenError(
-                    f"The machine does not answer to {name!r}: {type(error).__name__} {error}".rstrip()
+                    f"The machine did not answer {name!r}: {type(error).__name__} {error}".rstrip()
                 ) from error
         if answer.status != 200:
-            told = json.loads(content or b"{}")
+            document = json.loads(content or b"{}")
             if answer.status == 409:
-                raise RequestRefusedError(str(told.get("refused")))
-            raise EnvironmentBrokenError(f"The machine failed at {name!r}: {told.get('fault')}")
+                raise RequestRefusedError(str(document.get("refused")))
+            raise EnvironmentBrokenError(f"The machine failed at {name!r}: {document.get('fault')}")
         length = int(answer.headers["Document-Length"])
         return Reply(json.loads(content[:length]), content[length:])
 
@@ -140,7 +139,7 @@ class ServerClient:
 
     async def _relay(self, port: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            line = _connected(self._path)
+            line = _connect(self._path)
             line.setblocking(False)
             inward, outward = await asyncio.open_unix_connection(sock=line)
             outward.write(f"CONNECT machine:{port} HTTP/1.1\r\nHost: machine\r\n\r\n".encode())
@@ -159,28 +158,28 @@ class _UnixConnection(http.client.HTTPConnection):
         self._path = path
 
     def connect(self) -> None:
-        self.sock = _connected(self._path)
+        self.sock = _connect(self._path)
         self.sock.settimeout(self.timeout)
 
 
-def _connected(path: Path) -> socket.socket:
-    """A connection to a Unix socket, however long its path: the kernel takes 107 characters."""
+def _connect(path: Path) -> socket.socket:
+    """Connect to a Unix socket with a path of any length; the kernel takes only 107 characters."""
     folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
-    made = socket.socket(socket.AF_UNIX)
-    made.settimeout(_CONNECT_SECONDS)
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(_CONNECT_SECONDS)
     try:
-        made.connect(f"/proc/self/fd/{folder}/{path.name}")
+        connection.connect(f"/proc/self/fd/{folder}/{path.name}")
     except OSError:
-        made.close()
+        connection.close()
         raise
     finally:
         os.close(folder)
-    return made
+    return connection
 
 
 async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     with suppress(OSError):
-        while part := await reader.read(_PART):
+        while part := await reader.read(_CHUNK_BYTES):
             writer.write(part)
             await writer.drain()
     writer.close()
@@ -188,24 +187,24 @@ async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
 
 @dataclass(eq=False)
 class Machine:
-    """A container of `image`, not started yet. What goes wrong in it raises EnvironmentBrokenError, which is
+    """A container of `image`, not started yet. Failures in it raise EnvironmentBrokenError, which is
     transient."""
 
     engine: Engine
     image: str
     parent: Path
-    """Its socket will be below this folder."""
+    """Folder below which its socket will be."""
     screen_size: tuple[int, int]
     memory: str
     _name: str = ""
     _client: ServerClient | None = None
 
     async def start(self) -> None:
-        """Start it clean and wait until its server answers.
+        """Start the machine clean and wait until its server answers.
 
         Raises:
             MachineUnavailableError: no machine can be started here; the message says what to do.
-            EnvironmentBrokenError: this one did not come up.
+            EnvironmentBrokenError: this machine did not start in time.
         """
         self._name = new_name()
         folder = self.parent / self._name.rpartition("-")[2]
@@ -214,7 +213,7 @@ class Machine:
             settings = {"SCREEN": "{}x{}".format(*self.screen_size)}
             start = partial(self.engine.start, memory=self.memory, name=self._name)
             await asyncio.to_thread(start, self.image, folder, settings)
-            await asyncio.to_thread(self._wait, folder)
+            await asyncio.to_thread(self._wait_until_ready, folder)
         except BaseException as error:
             await asyncio.to_thread(self.engine.kill, self._name)
             if isinstance(error, MachineUnavailableError) and "no space left" in str(error).casefold():
@@ -225,24 +224,24 @@ class Machine:
             raise
 
     async def run(self, command: Sequence[str], *, seconds: float = 60) -> Finished:
-        """Run a command in it as its user."""
+        """Run a command as the machine's user."""
         reply = await self.request("run", {"command": list(command), "seconds": seconds})
         return Finished(**reply.document)
 
     async def write(self, files: Mapping[str, bytes | None]) -> None:
-        """Write files below the home of its user; None stands for a folder."""
+        """Write files below the home of the machine's user; None stands for a folder."""
         await self._server().write(files)
 
     async def forward(self, port: int) -> int:
-        """A port of this host that leads to a port of its loopback."""
+        """Open a port of this host that leads to a loopback port of the machine."""
         return await self._server().forward(port)
 
     async def request(self, name: str, document: Document | None = None) -> Reply:
-        """Ask the server in it; a `RequestRefusedError` if that cannot do it."""
+        """Ask its server; raises `RequestRefusedError` if the server cannot carry out the request."""
         return await self._server().request(name, document)
 
     async def stop(self) -> None:
-        """End everything that runs in it and remove what is left of it. May be called twice."""
+        """End and remove the machine. May be called twice."""
         client, self._client = self._client, None
         name, self._name = self._name, ""
         if client is not None:
@@ -255,14 +254,14 @@ class Machine:
             raise EnvironmentBrokenError("The machine is not running.")
         return self._client
 
-    def _wait(self, folder: Path) -> None:
+    def _wait_until_ready(self, folder: Path) -> None:
         path, log = folder / "server.sock", folder / "server.log"
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
             if path.exists():
                 client = ServerClient(path)
                 try:
-                    client.hold()
+                    client.open_lifeline()
                     client.ask("ready", b"")
                 except (OSError, EnvironmentBrokenError):
                     client.hang_up()
@@ -270,47 +269,46 @@ class Machine:
                     self._client = client
                     return
             time.sleep(_POLL_SECONDS)
-        said = log.read_text(errors="replace")[-400:].strip() if log.exists() else "nothing"
+        output = log.read_text(errors="replace")[-400:].strip() if log.exists() else "nothing"
         raise EnvironmentBrokenError(
-            f"The server in the machine did not answer within {_START_SECONDS:.0f} seconds; it said: {said}"
+            f"The server in the machine did not answer within {_START_SECONDS:.0f} s; it printed: {output}"
         )
 
 
 MachineMaker = Callable[[Path], Machine]
-"""Makes a machine that is not started yet; what it needs on this host is below the given folder."""
+"""Makes a machine that is not started yet; its files on this host are below the given folder."""
 
 
 class ReadyMachines:
-    """Gives clean machines, each to be used once; the next ones are started ahead, so that a reset need not
-    wait for one."""
+    """Provides clean machines, each used once; the next ones are started ahead, so that no reset waits."""
 
     def __init__(self, make: MachineMaker, folder: Path, ahead: int) -> None:
-        """Keep `ahead` machines that `make` made below `folder` ready, from the first one taken."""
+        """Once the first machine is taken, keep `ahead` others ready, made by `make` below `folder`."""
         self._make = make
         self._folder = folder
         self._ahead = ahead
-        self._coming: list[asyncio.Task[Machine]] = []
+        self._starting: list[asyncio.Task[Machine]] = []
 
     async def take(self) -> Machine:
-        """A started machine: one that stands ready, else a new one; errors as `Machine.start`."""
-        machine = await self._waiting() or await self._started()
-        while len(self._coming) < self._ahead:
-            task = asyncio.create_task(self._started())
-            task.add_done_callback(lambda done: done.cancelled() or done.exception())  # asked for when taken
-            self._coming.append(task)
+        """A started machine, ready or new; raises what `Machine.start` raises."""
+        machine = await self._take_ready() or await self._start_new()
+        while len(self._starting) < self._ahead:
+            task = asyncio.create_task(self._start_new())
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())  # raised when taken
+            self._starting.append(task)
         return machine
 
     async def close(self) -> None:
-        """Stop those that nobody took."""
-        coming, self._coming = self._coming, []
+        """Stop the machines that were not taken."""
+        coming, self._starting = self._starting, []
         for task in coming:
             with suppress(EnvironmentFailureError):
                 await (await task).stop()
 
-    async def _waiting(self) -> Machine | None:
-        while self._coming:
+    async def _take_ready(self) -> Machine | None:
+        while self._starting:
             with suppress(EnvironmentFailureError):
-                machine = await self._coming.pop(0)
+                machine = await self._starting.pop(0)
                 try:
                     await machine.request("ready")
                 except EnvironmentFailureError:
@@ -319,7 +317,7 @@ class ReadyMachines:
                 return machine
         return None
 
-    async def _started(self) -> Machine:
+    async def _start_new(self) -> Machine:
         machine = self._make(self._folder)
         await machine.start()
         return machine

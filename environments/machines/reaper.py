@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 MARK = "TASKLOOM_SANDBOX"
-"""Environment variable by which the processes of a sandbox are known; children inherit it."""
+"""Environment variable that identifies the processes of a sandbox; children inherit it."""
 
 
 def marked_processes(mark: str) -> list[int]:
@@ -32,19 +32,19 @@ def marked_processes(mark: str) -> list[int]:
 
 
 def kill_marked(mark: str) -> None:
-    """Kill the processes that carry `mark` until none is left, or for a second."""
+    """Kill the processes that carry `mark` until none is left, for at most a second."""
     for _ in range(40):
-        left = [process for process in marked_processes(mark) if not _is_dead(process)]
-        if not left:
+        remaining = [process for process in marked_processes(mark) if not _is_dead(process)]
+        if not remaining:
             return
-        for process in left:
+        for process in remaining:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(process, signal.SIGKILL)
         time.sleep(0.025)
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove `folder`, again and again, for a second, while something still writes into it."""
+    """Remove `folder`; retries for a second while something still writes into it."""
     for _ in range(20):
         shutil.rmtree(folder, ignore_errors=True)
         if not folder.exists():
@@ -65,11 +65,11 @@ def main(sandbox: Path) -> None:
     """Wait for the parent's end, then clean up."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    told = b""
+    input_lines = b""
     while part := os.read(0, 4096):
-        told += part
+        input_lines += part
     kill_marked(f"{MARK}={sandbox}")
-    for folder in (sandbox, *(Path(os.fsdecode(line)) for line in told.splitlines())):
+    for folder in (sandbox, *(Path(os.fsdecode(line)) for line in input_lines.splitlines())):
         remove_folder(folder)
 
 

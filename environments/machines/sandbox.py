@@ -1,5 +1,5 @@
-"""One temporary folder per environment, which goes however its maker ends: `home`, with the state of
-application <a> in `.applications/<a>`; `private`, caches and settings that are no evidence; `logs`. All
+"""One temporary folder per environment, which is removed however its creator ends: `home`, with the state of
+application <a> in `.applications/<a>`; `private`, caches and settings that are not evidence; `logs`. All
 sandbox paths have the same length, so that an old path in a recorded state can be replaced byte for byte (see
 `template_state`)."""
 
@@ -24,7 +24,7 @@ class WatchedFolder:
     """One folder, watched by a reaper process from the moment it exists."""
 
     def __init__(self, temporary_folder: Path | None = None) -> None:
-        """Make the folder under `temporary_folder`, or under the system's, and start its reaper."""
+        """Create the folder under `temporary_folder`, by default the system's, and start its reaper."""
         parent = (temporary_folder or Path(tempfile.gettempdir())).resolve()
         self.root = parent / f"taskloom-{secrets.token_hex(4)}"
         self.root.mkdir(mode=0o700, parents=True)
@@ -73,7 +73,7 @@ _PRIVATE_FOLDERS = {
     "XDG_RUNTIME_DIR": "run",
     "TMPDIR": "temporary",
 }
-"""Folders of programs that are no evidence, by the variables that name them."""
+"""Folders of programs that are not evidence, by the variables that name them."""
 
 
 def is_left_out(path: str, without: Collection[str]) -> bool:
@@ -93,20 +93,20 @@ class Sandbox(WatchedFolder):
         self.logs.mkdir()
 
     def state_folder(self, application: str) -> Path:
-        """Where the state of `application` lives."""
+        """The folder with the state of `application`."""
         return self.home / APPLICATIONS_FOLDER / application
 
-    def clear(self, standing: Collection[str] = ()) -> None:
-        """Empty the home and lay out its folders anew.
+    def clear(self, running: Collection[str] = ()) -> None:
+        """Empty the home and create its folders anew.
 
-        The state folders of the applications `standing` are emptied in their place, for servers that run in
-        them, and the folders that these made beside the home when they started are kept, without their files.
+        The state folders of the applications `running` are emptied in place, for servers that run in them;
+        private folders that these servers made when they started are kept, without their files.
         """
-        if standing:
+        if running:
             _remove_files(self.private)
         else:
             reaper.remove_folder(self.private)
-        states = [self.state_folder(name) for name in standing]
+        states = [self.state_folder(name) for name in running]
         _empty(self.home, {*states, *(state.parent for state in states)})
         for folder in (*PERSONAL_FOLDERS, APPLICATIONS_FOLDER):
             (self.home / folder).mkdir(parents=True, exist_ok=True)
@@ -116,7 +116,7 @@ class Sandbox(WatchedFolder):
     def lay_fixtures(self, applications: Sequence[Application], without: Collection[str] = ()) -> None:
         """Write the file fixtures of `applications`, except those at the paths in `without` and below them.
 
-        Fixtures without content are records, which are part of the prepared states.
+        Fixtures without content are records, which belong to the prepared states.
 
         Raises:
             ValueError: a fixture's path leads out of the home.
@@ -138,7 +138,7 @@ class Sandbox(WatchedFolder):
                     path.write_bytes(content_of(fixture.content, application))
 
     def visible(self) -> dict[str, bytes | None]:
-        """The files of the home that people see, by path; None stands for a folder. Links are left out."""
+        """The files of the home that are not hidden, by path (None for a folder); links are left out."""
         return {
             str(path.relative_to(self.home)): None if path.is_dir() else path.read_bytes()
             for path in sorted(self.home.rglob("*"))
@@ -148,7 +148,7 @@ class Sandbox(WatchedFolder):
         }
 
     def put(self, files: Mapping[str, bytes | None], gone: Collection[str] = ()) -> None:
-        """Write files of the home, None for a folder, and remove those that are `gone`.
+        """Write files of the home (None stands for a folder) and remove those that are `gone`.
 
         Raises:
             ValueError: a path leads out of the home.
@@ -168,8 +168,8 @@ class Sandbox(WatchedFolder):
                 place.unlink(missing_ok=True)
 
     def process_environment(self) -> dict[str, str]:
-        """Variables for processes in the sandbox: their own home, the mark, and as proxy a closed port, where
-        attempts to reach another machine fail at once."""
+        """Variables for processes in the sandbox: their own home, the mark, and a closed port as proxy, so
+        that attempts to reach another machine fail at once."""
         nowhere = "http://127.0.0.1:9"
         kept = {name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH") if name in os.environ}
         return {
@@ -179,7 +179,7 @@ class Sandbox(WatchedFolder):
             **dict.fromkeys(("no_proxy", "NO_PROXY"), "localhost,127.0.0.1,::1"),
             **{variable: str(self.private / folder) for variable, folder in _PRIVATE_FOLDERS.items()},
             "HOME": str(self.home),
-            "TZ": "UTC",  # that of the pages
+            "TZ": "UTC",  # as in the pages
             "USER": "user",
             "LANG": "C.UTF-8",
             "LC_ALL": "C.UTF-8",
@@ -195,11 +195,11 @@ def _remove_files(folder: Path) -> None:
             Path(place, name).unlink(missing_ok=True)
 
 
-def _empty(folder: Path, standing: Collection[Path]) -> None:
-    """Remove what is in `folder`, but for the folders `standing`, which are emptied in turn."""
+def _empty(folder: Path, kept: Collection[Path]) -> None:
+    """Remove the content of `folder`, except for the folders `kept`, which are emptied in turn."""
     for entry in list(folder.iterdir()) if folder.is_dir() else ():
-        if entry in standing and not entry.is_symlink():
-            _empty(entry, standing)
+        if entry in kept and not entry.is_symlink():
+            _empty(entry, kept)
         elif entry.is_dir() and not entry.is_symlink():
             reaper.remove_folder(entry)
         else:

@@ -1,4 +1,4 @@
-"""Checks of whole contents: what was packed and unpacked, exact texts, and what was copied from where at the
+"""Checks of whole contents: archives packed and unpacked, exact texts, and copies of what sources held at the
 start of the subtask."""
 
 import json
@@ -15,13 +15,13 @@ from taskloom.evaluators_api.text_matching import document_contains, same_conten
 from taskloom.taskgraph.records.evidence import CLIPBOARD, FileState
 from taskloom.taskgraph.text_folding import composed, exact_text
 
-_NOT_READ = re.compile(r"[0-9a-f]{8}")
-"""The checksum of what evidence did not read, as the archive states it; else it is a SHA-256 digest."""
+_UNREAD_MEMBER = re.compile(r"[0-9a-f]{8}")
+"""An archive's own checksum, of a member that evidence did not read; otherwise a SHA-256 digest."""
 _Member = tuple[str, str]
 """Path and digest of a file."""
 _JSON = "json_tree"
 _DOCUMENT, _PDF = "document", "pdf"
-_TEXTS = frozenset({"text", "packed", "playlist", _DOCUMENT})
+_TEXT_CONTENTS = frozenset({"text", "packed", "playlist", _DOCUMENT})
 
 
 @check("files", of_source=True)
@@ -34,15 +34,15 @@ def check_packed(scene: Scene, source: str, target: str) -> bool:
     Example:
         check_packed(source='Documents/archive', target='Downloads/archive.zip')
     """
-    packed, file = _packed(scene.view, target), scene.start.file(source)
+    members, file = _members(scene.view, target), scene.start.file(source)
     if file is not None:
-        return _is_among(file, packed)
-    held = _below(scene.start, source)
-    if not packed or not held:
+        return _is_among(file, members)
+    files = _files_below(scene.start, source)
+    if not members or not files:
         return False
-    first = min(held)[0]
-    places = {path.removesuffix(first) for path, _ in packed if f"/{path}".endswith(f"/{first}")}
-    return any(packed == {(place + path, digest) for path, digest in held} for place in places)
+    first = min(files)[0]
+    prefixes = {path.removesuffix(first) for path, _ in members if f"/{path}".endswith(f"/{first}")}
+    return any(members == {(prefix + path, digest) for path, digest in files} for prefix in prefixes)
 
 
 @check("files", of_source=True)
@@ -53,28 +53,28 @@ def check_unpacked(scene: Scene, source: str, target: str) -> bool:
     Example:
         check_unpacked(source='Documents/meeting.zip', target='Documents/archive')
     """
-    packed, file = _packed(scene.start, source), scene.view.file(target)
+    members, file = _members(scene.start, source), scene.view.file(target)
     if file is not None:
-        return _is_among(file, packed)
-    held = _below(scene.view, target)
-    return bool(packed) and all(
-        any(digest == other and f"/{place}".endswith(f"/{path}") for place, other in held)
-        for path, digest in packed
+        return _is_among(file, members)
+    files = _files_below(scene.view, target)
+    return bool(members) and all(
+        any(digest == other and f"/{place}".endswith(f"/{path}") for place, other in files)
+        for path, digest in members
     )
 
 
-def _is_among(file: FileState, packed: set[_Member]) -> bool:
+def _is_among(file: FileState, members: set[_Member]) -> bool:
     """Whether an archive holds the file under its name, in whichever folder."""
-    return (last_part(file.path), file.sha256) in {(last_part(path), digest) for path, digest in packed}
+    return (last_part(file.path), file.sha256) in {(last_part(path), digest) for path, digest in members}
 
 
 def is_archive(file: FileState) -> bool:
-    """Whether a file is told by what is packed in it."""
+    """Whether evidence describes a file by the files packed in it."""
     return file.content in (None, "archive") and delimited.recognises(file.text or "")
 
 
-def _packed(view: EvidenceView, path: str) -> set[_Member]:
-    """The files in an archive; nothing of any other file.
+def _members(view: EvidenceView, path: str) -> set[_Member]:
+    """The files in an archive; none for any other file.
 
     Raises:
         CheckUnavailableError: there are too many to be known, or one is too large.
@@ -82,23 +82,23 @@ def _packed(view: EvidenceView, path: str) -> set[_Member]:
     archive = view.file(path)
     if archive is None or not is_archive(archive):
         return set()
-    packed = set()
+    members = set()
     for row in read("", text_of_file(archive, whole=True))[1].parts(("rows",)):
         member, _, checksum = (*(cell.value or "" for cell in row.children), "", "", "")[:3]
-        if _NOT_READ.fullmatch(checksum):
+        if _UNREAD_MEMBER.fullmatch(checksum):
             raise CheckUnavailableError(f"What {member[:200]} in {archive.path[:200]} holds was not read.")
-        packed.add((member.removeprefix("./"), checksum))
-    return packed
+        members.add((member.removeprefix("./"), checksum))
+    return members
 
 
-def _below(view: EvidenceView, folder: str) -> set[_Member]:
+def _files_below(view: EvidenceView, folder: str) -> set[_Member]:
     place = relative_to_home(folder)
     if not place:
         return set()
     view.must_be_seen(place, below=True)
-    inside = f"{place}/"
-    files = ((path, file.sha256) for path, file in view.files.items() if path.startswith(inside))
-    return {(path.removeprefix(inside), digest) for path, digest in files}
+    prefix = f"{place}/"
+    files = ((path, file.sha256) for path, file in view.files.items() if path.startswith(prefix))
+    return {(path.removeprefix(prefix), digest) for path, digest in files}
 
 
 @check("files")
@@ -151,12 +151,12 @@ def check_file_data(scene: Scene, file_path: str, text: str) -> bool:
     return (
         wanted[0] == found[0]
         and not compare(meaning(*wanted), meaning(*found))
-        and (wanted[0] != _JSON or _typed(text) == _typed(text_of_file(file, whole=True)))
+        and (wanted[0] != _JSON or _canonical_json(text) == _canonical_json(text_of_file(file, whole=True)))
     )
 
 
-def _typed(text: str) -> str:
-    """JSON in one way of writing, in which 5 is another value than "5"."""
+def _canonical_json(text: str) -> str:
+    """JSON in canonical form, in which 5 differs from "5"."""
     try:
         plain = json.dumps(json.loads(text, parse_int=float, parse_constant=str), ensure_ascii=False)
         return json.dumps(json.loads(composed(plain)), sort_keys=True)
@@ -173,8 +173,8 @@ def check_clipboard_text(scene: Scene, text: str) -> bool:
     Example:
         check_clipboard_text(text='Total,1250')
     """
-    held = scene.view.evidence.clipboard.text
-    return held is not None and exact_text(held) == exact_text(text)
+    content = scene.view.evidence.clipboard.text
+    return content is not None and exact_text(content) == exact_text(text)
 
 
 @check("files")
@@ -203,38 +203,38 @@ def check_copied(scene: Scene, source: str, target: str, whole: bool = True) -> 
     Example:
         check_copied(source='clipboard', target='Documents/note.txt', whole=False)
     """
-    first = scene.start.place(source)
-    if first is not None and target != CLIPBOARD and scene.view.is_directory(target):
+    original = scene.start.place(source)
+    if original is not None and target != CLIPBOARD and scene.view.is_directory(target):
         below = f"{relative_to_home(target)}/"
         files = [file for path, file in scene.view.files.items() if path.startswith(below)]
-        return any(_copied(scene, source, first, file, whole) for file in files)
-    second = scene.view.place(target)
-    return first is not None and second is not None and _copied(scene, source, first, second, whole)
+        return any(_is_copy(scene, source, original, file, whole) for file in files)
+    copy = scene.view.place(target)
+    return original is not None and copy is not None and _is_copy(scene, source, original, copy, whole)
 
 
-def _copied(scene: Scene, source: str, first: FileState, second: FileState, whole: bool) -> bool:
-    if first.sha256 and first.sha256 == second.sha256:
-        return first.size > 0
-    if not whole and first.size and second.text is not None:
-        # what is no text, such as an attached picture
-        times = text_of_file(second, whole=True).count(first.sha256)
+def _is_copy(scene: Scene, source: str, original: FileState, copy: FileState, whole: bool) -> bool:
+    if original.sha256 and original.sha256 == copy.sha256:
+        return original.size > 0
+    if not whole and original.size and copy.text is not None:
+        # something that is not text, such as an attached picture
+        times = text_of_file(copy, whole=True).count(original.sha256)
         if times:
-            return times == 1 or second.content != _DOCUMENT
-    if CLIPBOARD not in (source, second.path) and not _comparable(first, second):
+            return times == 1 or copy.content != _DOCUMENT
+    if CLIPBOARD not in (source, copy.path) and not _are_comparable(original, copy):
         return False
-    name = scene.view.evidence.clipboard.file_name if second.path == CLIPBOARD != source else None
-    if name is not None and same_content(last_part(source), last_part(name)):
+    copied_file = scene.view.evidence.clipboard.file_name if copy.path == CLIPBOARD != source else None
+    if copied_file is not None and same_content(last_part(source), last_part(copied_file)):
         return True  # the clipboard holds the file itself rather than its text
-    wanted, found = text_of_file(first, whole=True), text_of_file(second, whole=True)
+    wanted, found = text_of_file(original, whole=True), text_of_file(copy, whole=True)
     if not wanted.strip():
         return False
     return exact_text(wanted) == exact_text(found) if whole else document_contains(wanted, found)
 
 
-def _comparable(first: FileState, second: FileState) -> bool:
-    """Whether the texts of two files of different bytes can tell that they are copies: both were made of the
-    same, or one of a text, and tell all of it, which the lines of a PDF document do not."""
+def _are_comparable(first: FileState, second: FileState) -> bool:
+    """Whether the texts of two files with different bytes can prove them copies: both describe the same kind
+    of content, or one is plain text, and each describes all of it, unlike the lines of a PDF document."""
     if first.text is None or second.text is None:
         return first.size == second.size
-    made_of = {first.content, second.content}
-    return None in made_of or ("pdf" not in made_of and (len(made_of) == 1 or made_of <= _TEXTS))
+    contents = {first.content, second.content}
+    return None in contents or ("pdf" not in contents and (len(contents) == 1 or contents <= _TEXT_CONTENTS))

@@ -1,5 +1,5 @@
-"""Declaring a check: what it reads, which arguments it takes, how a call from generated code reaches it; and
-the checks by name: those of the modules beside this one, and those that other packages declare."""
+"""How a check is declared (what it reads, which arguments it takes) and called by generated code; and the
+registry of checks by name: those of this folder, and those that other packages declare."""
 
 import inspect
 import math
@@ -28,42 +28,42 @@ T = TypeVar("T")
 Answer = bool | str | int | float
 """What a check may answer."""
 Content = Literal["", "records", "drawing"]
-"""What a check speaks of in a file: records with fields, a drawing; empty for any file."""
+"""What a check is about in a file: records with fields, or a drawing; empty for any file."""
 AnswerType = Literal["bool", "str", "int", "float"]
 """Name of the type of an answer."""
 LONGEST_TEXT = 262_144
-"""Characters of a file that checks look at. Evidence keeps less; only that from elsewhere may hold more."""
+"""Most characters of a file that checks look at; only imported evidence may hold more."""
 CHECKS: PluginKind[ModuleType] = PluginKind(
     "module of checks",
     CheckDeclarationError,
     folder="taskloom.evaluators_api.checks",
     group="taskloom.checks",
 )
-"""Each is a module that declares checks."""
+"""Modules that declare checks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What a check is asked about: evidence, and the means to read its picture."""
+    """What a check judges: evidence, and a reader for its picture."""
 
     view: EvidenceView
     reader: TextReader
     start_view: EvidenceView | None = None
     """The evidence at the start of the subtask, where it was kept."""
     deadline: float = math.inf
-    """When the answer must be there, by the monotonic clock."""
+    """Latest time of the answer, by the monotonic clock."""
 
     def texts(self) -> Iterator[tuple[str, str]]:
-        """Paths and texts of the files, by path, `in_time`."""
+        """Paths and texts of the files, in the order of their paths, `in_time`."""
         for path, file in self.in_time(self.view.files.items()):
             if file.text is not None:
                 yield path, text_of_file(file)
 
     def in_time(self, items: Iterable[T]) -> Iterator[T]:
-        """`items` one by one; checks that look at many ask for the next one here.
+        """Yield `items` until the deadline; for checks that look at many.
 
         Raises:
-            CheckOverdueError: the deadline is over.
+            CheckOverdueError: the deadline has passed.
         """
         for item in items:
             if time.monotonic() > self.deadline:
@@ -75,7 +75,7 @@ class Scene:
         """The evidence from before the first step, for checks that compare.
 
         Raises:
-            CheckUnavailableError: it was not given, as where a folder without one is judged.
+            CheckUnavailableError: it was not given.
         """
         if self.start_view is None:
             raise CheckUnavailableError(
@@ -84,16 +84,16 @@ class Scene:
         return self.start_view
 
     def seen(self, *, at_start: bool) -> EvidenceView:
-        """The evidence that is asked about: that from before the first step, or the last."""
+        """The evidence from before the first step, or the last."""
         return self.start if at_start else self.view
 
 
 def text_of_file(file: FileState, *, whole: bool = False) -> str:
-    """The text of a file, as far as it was kept; of the clipboard whatever an agent put there.
+    """The text of a file, as far as it was kept; for the clipboard, a text of any length.
 
     Raises:
-        CheckUnavailableError: it is no readable text, too long to look at in bounded time, or, where the
-            `whole` text is needed, only a part of it was kept.
+        CheckUnavailableError: the file holds no readable text, or too long a one to look at in bounded time;
+            or the `whole` text is needed and only a part of it was kept.
     """
     if whole and file.truncated:
         raise CheckUnavailableError(f"Only a part of {file.path[:200]} was kept.")
@@ -121,11 +121,11 @@ class Check:
     """Parameters as generated code sees them."""
     returns: AnswerType
     empty_allowed: bool = False
-    """Whether its first argument may be the empty text, which then means: anywhere."""
+    """Whether its first argument may be empty, which then means anywhere."""
     of_source: bool = False
     """Whether it compares with what a source held at the start."""
     of: Content = ""
-    """What a file must hold for the check to be of use."""
+    """What a file must hold for the check to be useful."""
 
     @property
     def reads_route(self) -> bool:
@@ -135,11 +135,11 @@ class Check:
     def ask(
         self, scene: Scene, positional: tuple[object, ...], named: Mapping[str, object]
     ) -> tuple[dict[str, str], Answer]:
-        """Bind the arguments of a call, ask, and return the arguments as text with the answer.
+        """Bind the arguments of a call, and return them as text with the answer of the check.
 
         Raises:
             CheckMisusedError: the arguments do not fit; the message is safe to show to generated code.
-            CheckUnavailableError: the check has no means to answer here.
+            CheckUnavailableError: the check cannot answer here.
         """
         arguments = self._bind(positional, named)
         answer = self.function(scene, **arguments)
@@ -147,26 +147,28 @@ class Check:
 
     def _bind(self, positional: tuple[object, ...], named: Mapping[str, object]) -> dict[str, object]:
         try:
-            given = inspect.Signature(self.parameters).bind(*positional, **named).arguments
+            bound = inspect.Signature(self.parameters).bind(*positional, **named).arguments
         except TypeError as error:
             names = ", ".join(parameter.name for parameter in self.parameters) or "no arguments"
             raise CheckMisusedError(f"{self.name} takes {names}: {str(error)[:160]}.") from None
         for parameter in self.parameters:
-            if parameter.name not in given:
+            if parameter.name not in bound:
                 continue
-            value, wanted = given[parameter.name], str(parameter.annotation)
-            if not any(_KINDS[kind](value) for kind in wanted.split(" | ")):
-                kind = "None" if value is None else type(value).__name__
-                kind += " with other things than text in it" if kind in ("list", "dict") else ""
-                raise CheckMisusedError(f"{self.name} takes {wanted} as {parameter.name!r}, not {kind}.")
-            if _length(value) > LONGEST_ARGUMENT:
+            value, allowed = bound[parameter.name], str(parameter.annotation)
+            if not any(_ARGUMENT_TYPES[name](value) for name in allowed.split(" | ")):
+                type_name = "None" if value is None else type(value).__name__
+                type_name += " with other things than text in it" if type_name in ("list", "dict") else ""
+                raise CheckMisusedError(
+                    f"{self.name} takes {allowed} as {parameter.name!r}, not {type_name}."
+                )
+            if _argument_length(value) > LONGEST_ARGUMENT:
                 raise CheckMisusedError(
                     f"{self.name} takes at most {LONGEST_ARGUMENT} characters as {parameter.name!r}."
                 )
-        return {name: _composed(value) for name, value in given.items()}
+        return {name: _compose(value) for name, value in bound.items()}
 
 
-_KINDS: Mapping[str, Callable[[object], bool]] = MappingProxyType(
+_ARGUMENT_TYPES: Mapping[str, Callable[[object], bool]] = MappingProxyType(
     {
         "str": lambda value: type(value) is str,
         "bool": lambda value: type(value) is bool,
@@ -182,7 +184,7 @@ _KINDS: Mapping[str, Callable[[object], bool]] = MappingProxyType(
 """Types that an argument of a check may have, as its annotation names them."""
 
 
-def _composed(value: object) -> object:
+def _compose(value: object) -> object:
     if isinstance(value, list):
         return list(map(composed, value))
     if isinstance(value, dict):
@@ -194,7 +196,7 @@ def _type_name(annotation: object) -> str:
     return annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
 
 
-def _length(value: object) -> int:
+def _argument_length(value: object) -> int:
     if isinstance(value, dict):
         return sum(len(key) + len(item) + 1 for key, item in value.items())
     if isinstance(value, list):
@@ -202,7 +204,7 @@ def _length(value: object) -> int:
     return len(value) if isinstance(value, str) else 0
 
 
-_DECLARATION = "declared_check"
+_DECLARATION_ATTRIBUTE = "declared_check"
 
 
 def check(
@@ -222,21 +224,21 @@ def check(
     def declare(function: Callable[..., Answer]) -> Callable[..., Answer]:
         signature = inspect.signature(function)
         name = function.__name__
-        given = tuple(signature.parameters.values())[1:]
-        parameters = tuple(item.replace(annotation=_type_name(item.annotation)) for item in given)
+        own_parameters = tuple(signature.parameters.values())[1:]
+        parameters = tuple(item.replace(annotation=_type_name(item.annotation)) for item in own_parameters)
         returns = _type_name(signature.return_annotation)
         if returns not in (allowed := get_args(AnswerType)):
             raise CheckDeclarationError(
                 f"The check {name} answers with {returns}; it must be one of {', '.join(allowed)}."
             )
         for parameter in parameters:
-            unknown = set(str(parameter.annotation).split(" | ")) - set(_KINDS)
+            unknown = set(str(parameter.annotation).split(" | ")) - set(_ARGUMENT_TYPES)
             if unknown:
                 raise CheckDeclarationError(
                     f"The check {name} takes {parameter.annotation} as {parameter.name!r}; allowed are"
-                    f" {', '.join(_KINDS)}, and these joined by ' | '."
+                    f" {', '.join(_ARGUMENT_TYPES)}, and these joined by ' | '."
                 )
-        function.__dict__[_DECLARATION] = Check(
+        function.__dict__[_DECLARATION_ATTRIBUTE] = Check(
             name=name,
             function=function,
             reads=reads,
@@ -257,34 +259,35 @@ def checks() -> Mapping[str, Check]:
     """Every check by name: the paper's eleven first, then those beyond it, module by module.
 
     Raises:
-        CheckDeclarationError: two checks of taskloom's own have the same name; such a check of a package is
-            reported and left out.
+        CheckDeclarationError: two built-in checks have the same name; another package's check with a taken
+            name is reported and left out.
     """
-    own = CHECKS.built_in()
-    found: dict[str, Check] = {}
-    for place, module in sorted(CHECKS.each(), key=lambda item: item[0] not in own):
-        for item in _declared_in(module):
-            if item.name not in found:
-                found[item.name] = item
+    built_in = CHECKS.built_in()
+    by_name: dict[str, Check] = {}
+    for module_name, module in sorted(CHECKS.each(), key=lambda item: item[0] not in built_in):
+        for item in _checks_of(module):
+            if item.name not in by_name:
+                by_name[item.name] = item
                 continue
-            places = " and ".join(sorted({item.function.__module__, found[item.name].function.__module__}))
-            problem = f"There are two checks called {item.name}: in {places}."
-            if place in own:
+            modules = sorted({item.function.__module__, by_name[item.name].function.__module__})
+            problem = f"There are two checks called {item.name}: in {' and '.join(modules)}."
+            if module_name in built_in:
                 raise CheckDeclarationError(problem)
-            report(f"{problem} That of the package {CHECKS.package_of(place)} is left out.")
-    return dict(sorted(found.items(), key=lambda item: not item[1].in_paper))
+            report(f"{problem} The one from the package {CHECKS.package_of(module_name)} is left out.")
+    return dict(sorted(by_name.items(), key=lambda item: not item[1].in_paper))
 
 
 def check_facts() -> dict[str, CheckFacts]:
-    """What is known of every check by its name, for readers that do not ask checks themselves."""
+    """Facts about every check by name, for code that does not call checks itself."""
     return {
         name: CheckFacts(reads=item.reads, of_source=item.of_source, verdict=item.returns == "bool")
         for name, item in checks().items()
     }
 
 
-def _declared_in(module: ModuleType) -> tuple[Check, ...]:
-    found = (getattr(item, _DECLARATION, None) for item in vars(module).values() if inspect.isfunction(item))
+def _checks_of(module: ModuleType) -> tuple[Check, ...]:
+    functions = filter(inspect.isfunction, vars(module).values())
+    declared = (getattr(function, _DECLARATION_ATTRIBUTE, None) for function in functions)
     return tuple(
-        item for item in found if isinstance(item, Check) and inspect.getmodule(item.function) is module
+        item for item in declared if isinstance(item, Check) and inspect.getmodule(item.function) is module
     )

@@ -1,4 +1,4 @@
-"""Checks of what documents say to those who read them, however they are laid out."""
+"""Checks of the text that documents show to a reader, whatever their layout."""
 
 import re
 import unicodedata
@@ -13,10 +13,10 @@ from taskloom.taskgraph.records.evidence import FileState
 
 _MARKUP, _TABLE, _PROJECT, _DOCUMENT = "markup", "delimited", "project", "document"
 _MARKS = re.compile(r"^(?:#+|-) |!\[\]\([0-9a-f]{64}\)", re.MULTILINE)
-"""What evidence adds to the lines of a word processor's document."""
-_MOST_PLACES = 100
-"""Places in a text up to which lines may have said it."""
-_NOT_SHOWN = frozenset({"head", "script", "style", "template"})
+"""Marks that evidence adds to the lines of a word processor's document."""
+_MOST_POSITIONS = 100
+"""Most positions in the wanted text that are followed at once."""
+_HIDDEN_TAGS = frozenset({"head", "script", "style", "template"})
 
 
 @check("files", of_source=True)
@@ -37,53 +37,54 @@ def check_says_all(scene: Scene, source: str, target: str) -> bool:
     """
     file = scene.start.place(source)
     marked = file is not None and file.content == _DOCUMENT
-    wanted, made = _said(scene.start, source), _held(scene.view, target, marked=marked)
-    if made is None or not made.text:
+    wanted, found = _shown_parts(scene.start, source), _without_marks(scene.view, target, marked=marked)
+    if found is None or not found.text:
         return False
-    lines = _bare(*(_values(made.path, made.text) if _is_page(made) else made.text.splitlines()))
-    return bool(wanted) and all(_stands_in(lines, part) for part in wanted)
+    lines = _compact(*(_shown_values(found.path, found.text) if _is_page(found) else found.text.splitlines()))
+    return bool(wanted) and all(_is_spelled_by(lines, part) for part in wanted)
 
 
 def is_laid_out(file: FileState) -> bool:
-    """Whether a file says something else than its text as it stands."""
+    """Whether what a file shows to a reader differs from its raw text."""
     return file.content in ("pdf", _DOCUMENT) or (file.content in ("text", None) and _is_page(file))
 
 
-def _said(view: EvidenceView, place: str) -> tuple[str, ...]:
-    file = _held(view, place)
+def _shown_parts(view: EvidenceView, place: str) -> tuple[str, ...]:
+    """The texts that a reader sees, each in one piece, without spaces."""
+    file = _without_marks(view, place)
     if file is None or not file.text:
         return ()
     text = file.text
     if file.content == _PROJECT:
-        return _bare(*(value for value in _values(file.path, text) if any(map(str.isalpha, value))))
+        return _compact(*(value for value in _shown_values(file.path, text) if any(map(str.isalpha, value))))
     if _is_page(file):
-        return _bare(" ".join(_values(file.path, text)))
-    form, tree = read(file.path, text)
-    if form != _TABLE:
-        return _bare(text)
+        return _compact(" ".join(_shown_values(file.path, text)))
+    format_name, tree = read(file.path, text)
+    if format_name != _TABLE:
+        return _compact(text)
     lines = [tree.at((HEADER,)), *tree.parts((ROWS,))]
-    return _bare(*(" ".join(cell.value or "" for cell in line.children) for line in lines if line))
+    return _compact(*(" ".join(cell.value or "" for cell in line.children) for line in lines if line))
 
 
-def _held(view: EvidenceView, place: str, *, marked: bool = False) -> FileState | None:
-    """A file without marks, if it is a document or `marked`: compared with one, whose lines may begin like
-    marks."""
+def _without_marks(view: EvidenceView, place: str, *, marked: bool = False) -> FileState | None:
+    """A file, without marks if it is a document or `marked`, which means compared with a document: its lines
+    may begin like marks."""
     file = view.place(place)
     if file is None or file.text is None:
         return None
-    bare = _MARKS.sub("", text_of_file(file, whole=True))
-    return file.model_copy(update={"text": bare}) if marked or file.content == _DOCUMENT else file
+    text = _MARKS.sub("", text_of_file(file, whole=True))
+    return file.model_copy(update={"text": text}) if marked or file.content == _DOCUMENT else file
 
 
-def _stands_in(lines: Sequence[str], wanted: str) -> bool:
-    """Whether some of the lines, in their order, are just what is wanted; others may stand between them, such
-    as the number of a page. Of lines that all look alike only the furthest places are followed."""
-    reached = [0]
+def _is_spelled_by(lines: Sequence[str], wanted: str) -> bool:
+    """Whether some of the lines, joined in their order, make up `wanted`; other lines, such as page numbers,
+    may stand between them. Where many lines look alike, only the furthest positions are followed."""
+    positions = [0]
     for line in lines:
-        longer = {place + len(line) for place in reached if wanted.startswith(line, place)}
-        if longer:
-            reached = [*sorted(longer.union(reached), reverse=True)[:_MOST_PLACES], 0]
-    return len(wanted) in reached
+        reached = {position + len(line) for position in positions if wanted.startswith(line, position)}
+        if reached:
+            positions = [*sorted(reached.union(positions), reverse=True)[:_MOST_POSITIONS], 0]
+    return len(wanted) in positions
 
 
 def _is_page(file: FileState) -> bool:
@@ -92,13 +93,14 @@ def _is_page(file: FileState) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _values(path: str, text: str) -> tuple[str, ...]:
+def _shown_values(path: str, text: str) -> tuple[str, ...]:
+    """Texts of the elements of a page that are shown."""
     texts = []
     pending = [read(path, text)[1]]
     while pending:
         node = pending.pop()
         tag = node.name.partition("#")[0].partition("[")[0].casefold()
-        if tag in _NOT_SHOWN or tag.startswith("@"):
+        if tag in _HIDDEN_TAGS or tag.startswith("@"):
             continue
         if node.value is not None:
             texts.append(node.value)
@@ -106,7 +108,7 @@ def _values(path: str, text: str) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _bare(*texts: str) -> tuple[str, ...]:
-    """Texts without spaces, and without what only their typesetting adds, such as ligatures."""
-    bare = ("".join(unicodedata.normalize("NFKC", text).split()) for text in texts)
-    return tuple(text for text in bare if text)
+def _compact(*texts: str) -> tuple[str, ...]:
+    """Texts without spaces and without typesetting such as ligatures; empty ones are left out."""
+    compact = ("".join(unicodedata.normalize("NFKC", text).split()) for text in texts)
+    return tuple(text for text in compact if text)

@@ -1,5 +1,5 @@
 """Checks of drawings, by their shapes and texts, whatever the program and the file format; and of raster
-pictures, by their mean colours in a grid: made from another one, or of the screen."""
+pictures made from another picture or of the screen, by their mean colours in a grid."""
 
 import json
 import re
@@ -20,20 +20,20 @@ from taskloom.taskgraph.text_folding import written_out
 _FIRST_TAG = re.compile(r"<([A-Za-z][\w.-]*)")
 _Colour = tuple[int, int, int]
 _Grid = tuple[tuple[_Colour, ...], ...]
-_MEAN_OFF, _WORST_OFF = 6.0, 60
-"""Steps of 255 that colours of what was only drawn again may be off: on average, and anywhere."""
+_MEAN_TOLERANCE, _GREATEST_TOLERANCE = 6.0, 60
+"""Difference of colours, in steps of 255, that rendering again may cause: on average, and anywhere."""
 
 
-def _inverted(colour: _Colour) -> _Colour:
+def _invert(colour: _Colour) -> _Colour:
     return (255 - colour[0], 255 - colour[1], 255 - colour[2])
 
 
-def _grey(colour: _Colour) -> _Colour:
+def _to_grey(colour: _Colour) -> _Colour:
     light = round(0.3 * colour[0] + 0.59 * colour[1] + 0.11 * colour[2])
     return (light, light, light)
 
 
-def _each(change: Callable[[_Colour], _Colour]) -> Callable[[_Grid], _Grid]:
+def _for_each_colour(change: Callable[[_Colour], _Colour]) -> Callable[[_Grid], _Grid]:
     return lambda grid: tuple(tuple(change(colour) for colour in row) for row in grid)
 
 
@@ -45,11 +45,11 @@ CHANGES: Mapping[str, Callable[[_Grid], _Grid]] = MappingProxyType(
         "upside down": lambda grid: tuple(row[::-1] for row in grid[::-1]),
         "left and right exchanged": lambda grid: tuple(row[::-1] for row in grid),
         "top and bottom exchanged": lambda grid: grid[::-1],
-        "colours inverted": _each(_inverted),
-        "without colours": _each(_grey),
+        "colours inverted": _for_each_colour(_invert),
+        "without colours": _for_each_colour(_to_grey),
     }
 )
-"""What can be done to a picture."""
+"""Changes of a whole picture, by name."""
 
 
 @check("files", of="drawing")
@@ -67,10 +67,10 @@ def check_drawing(scene: Scene, file_path: str, shapes: list[str], texts: list[s
     Example:
         check_drawing(file_path='Documents/plan.drawio', shapes=['rectangle'], texts=['Main server'])
     """
-    found = _drawn(scene.view, file_path)
+    found = _drawing(scene.view, file_path)
     if found is None:
         return False
-    wanted = Counter(kind.casefold() for kind in shapes), Counter(_said(text) for text in texts)
+    wanted = Counter(kind.casefold() for kind in shapes), Counter(_one_line(text) for text in texts)
     return found == wanted
 
 
@@ -82,13 +82,13 @@ def check_drawing_copied(scene: Scene, source: str, target: str) -> bool:
     Example:
         check_drawing_copied(source='Documents/plan.excalidraw', target='Downloads/plan.svg')
     """
-    first, second = _drawn(scene.start, source), _drawn(scene.view, target)
-    if first is None or second is None or not (first[0] or first[1]):
+    original, copy = _drawing(scene.start, source), _drawing(scene.view, target)
+    if original is None or copy is None or not (original[0] or original[1]):
         return False
     pages = _pages(scene.start, source), _pages(scene.view, target)
     return (
-        first[1] == second[1]
-        and first[0].total() == second[0].total()
+        original[1] == copy[1]
+        and original[0].total() == copy[0].total()
         and (pages[0] == pages[1] or not all(pages))
     )
 
@@ -108,12 +108,12 @@ def check_drawing_shown_before(scene: Scene, file_path: str) -> bool:
     Example:
         check_drawing_shown_before(file_path='Downloads/plan.svg')
     """
-    found = _drawn(scene.view, file_path)
-    if found is None or not _all_shown(found[1], scene.start):
+    drawing = _drawing(scene.view, file_path)
+    if drawing is None or not _all_shown(drawing[1], scene.start):
         return False
-    opened = list(_opened(scene.start))
+    opened = list(_open_drawings(scene.start))
     return not opened or any(
-        texts <= found[1] and shapes.total() <= found[0].total() for shapes, texts in opened
+        texts <= drawing[1] and shapes.total() <= drawing[0].total() for shapes, texts in opened
     )
 
 
@@ -125,38 +125,40 @@ def check_drawing_shown(scene: Scene, file_path: str) -> bool:
     Example:
         check_drawing_shown(file_path='Documents/plan.drawio')
     """
-    found = _drawn(scene.view, file_path)
-    return found is not None and _all_shown(found[1], scene.view)
+    drawing = _drawing(scene.view, file_path)
+    return drawing is not None and _all_shown(drawing[1], scene.view)
 
 
-def _opened(screen: EvidenceView) -> Iterator[tuple[Counter[str], Counter[str]]]:
+def _open_drawings(screen: EvidenceView) -> Iterator[tuple[Counter[str], Counter[str]]]:
+    """Shapes and texts of the files whose name and all texts are on the screen."""
     for path in screen.files:
         name = path.rpartition("/")[2]
         if any(has_phrase(name, text) for text in screen.shown):
-            drawn = _drawn(screen, path)
-            if drawn is not None and _all_shown(drawn[1], screen):
-                yield drawn
+            drawing = _drawing(screen, path)
+            if drawing is not None and _all_shown(drawing[1], screen):
+                yield drawing
 
 
 def _all_shown(texts: Counter[str], screen: EvidenceView) -> bool:
     return bool(texts) and all(any(shown_in(text, shown) for shown in screen.shown) for text in texts)
 
 
-def _said(text: str) -> str:
-    """A text with its case, whatever its white space: lines are broken anew to fit a shape."""
+def _one_line(text: str) -> str:
+    """A text on one line: programs break lines anew to fit a shape."""
     return " ".join(written_out(text).split())
 
 
-def _drawn(view: EvidenceView, path: str) -> tuple[Counter[str], Counter[str]] | None:
+def _drawing(view: EvidenceView, path: str) -> tuple[Counter[str], Counter[str]] | None:
+    """Shapes and texts of a drawing, with how often each occurs; None for any other file."""
     file = view.file(path)
-    held = "" if file is None else text_of_file(file)
-    if file is None or not held:
+    content = "" if file is None else text_of_file(file)
+    if file is None or not content:
         return None
-    first = _FIRST_TAG.search(held) if file.path.casefold().endswith(".svg") else None
-    named = first[1].casefold() if first is not None else ""
-    drawn = read(file.path, held)[1].at((SHAPES,))
-    if drawn is None or (file.path.casefold().endswith(".svg") and named != "svg"):
-        return None  # no drawing, or a diagram under the name of a picture
+    is_svg = file.path.casefold().endswith(".svg")
+    root = _FIRST_TAG.search(content) if is_svg else None
+    drawn = read(file.path, content)[1].at((SHAPES,))
+    if drawn is None or (is_svg and (root is None or root[1].casefold() != "svg")):
+        return None  # no drawing, or a diagram with the name of a picture
     shapes: Counter[str] = Counter()
     texts: Counter[str] = Counter()
     for item in drawn.children:
@@ -164,7 +166,7 @@ def _drawn(view: EvidenceView, path: str) -> tuple[Counter[str], Counter[str]] |
         if kind is not None and kind.value and kind.value != TEXT:
             shapes[kind.value.casefold()] += 1
         if text is not None and text.value:
-            texts[_said(text.value)] += 1
+            texts[_one_line(text.value)] += 1
     return shapes, texts
 
 
@@ -183,13 +185,13 @@ def check_picture(scene: Scene, source: str, target: str, change: str = "same") 
     """
     if change not in CHANGES:
         raise CheckMisusedError(f"check_picture knows the changes {', '.join(CHANGES)}; not {change[:80]!r}.")
-    first, second = scene.start.file(source), scene.view.file(target)
-    before = None if first is None else picture_of(first)
-    after = None if second is None else picture_of(second)
+    original, changed = scene.start.file(source), scene.view.file(target)
+    before = None if original is None else picture_of(original)
+    after = None if changed is None else picture_of(changed)
     if before is None or after is None:
         return False
     wanted = CHANGES[change](before)
-    return _alike(wanted, after) and (change == "same" or not _alike(wanted, before))
+    return _is_similar(wanted, after) and (change == "same" or not _is_similar(wanted, before))
 
 
 @check("screen")
@@ -203,13 +205,13 @@ def check_screen_captured(scene: Scene, file_path: str) -> bool:
         check_screen_captured(file_path='Pictures/screen.png')
     """
     file = scene.view.file(file_path)
-    taken = None if file is None or picture_of(file) is None else _told(text_of_file(file))
-    if taken is None:
+    picture = None if file is None or picture_of(file) is None else _read_picture(text_of_file(file))
+    if picture is None:
         return False
     if not scene.view.evidence.screen:
         raise CheckUnavailableError("The evidence does not tell what the screen showed.")
-    shown = _told(scene.view.evidence.screen)
-    return shown is not None and shown[:2] == taken[:2] and _alike(shown[2], taken[2])
+    screen = _read_picture(scene.view.evidence.screen)
+    return screen is not None and screen[:2] == picture[:2] and _is_similar(screen[2], picture[2])
 
 
 @lru_cache(maxsize=64)
@@ -217,16 +219,17 @@ def picture_of(file: FileState) -> _Grid | None:
     """Mean colours of a picture, row by row; None for any other file."""
     if file.content not in (None, "picture") or not (file.text or "").startswith('{\n "width":'):
         return None
-    told = _told(text_of_file(file))
-    return None if told is None else told[2]
+    picture = _read_picture(text_of_file(file))
+    return None if picture is None else picture[2]
 
 
 @lru_cache(maxsize=64)
-def _told(text: str) -> tuple[int, int, _Grid] | None:
+def _read_picture(text: str) -> tuple[int, int, _Grid] | None:
+    """Width, height and mean colours of a picture as evidence describes it; None for any other text."""
     try:
-        told = json.loads(text)
-        size = (int(told["width"]), int(told["height"]))
-        rows = [[int(colour, 16) for colour in row.split()] for row in told["colours"]]
+        picture = json.loads(text)
+        size = (int(picture["width"]), int(picture["height"]))
+        rows = [[int(colour, 16) for colour in row.split()] for row in picture["colours"]]
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
     if not rows or any(len(row) != len(rows) for row in rows):
@@ -237,13 +240,14 @@ def _told(text: str) -> tuple[int, int, _Grid] | None:
     return (*size, grid)
 
 
-def _alike(one: _Grid, other: _Grid) -> bool:
+def _is_similar(one: _Grid, other: _Grid) -> bool:
     if len(one) != len(other):
         return False
-    off = [
+    differences = [
         abs(first - second)
-        for row, twin in zip(one, other, strict=True)
-        for colour, its in zip(row, twin, strict=True)
-        for first, second in zip(colour, its, strict=True)
+        for row, other_row in zip(one, other, strict=True)
+        for colour, other_colour in zip(row, other_row, strict=True)
+        for first, second in zip(colour, other_colour, strict=True)
     ]
-    return sum(off) / len(off) <= _MEAN_OFF and max(off) <= _WORST_OFF
+    mean = sum(differences) / len(differences)
+    return mean <= _MEAN_TOLERANCE and max(differences) <= _GREATEST_TOLERANCE

@@ -39,37 +39,37 @@ def check_record(scene: Scene, file_path: str, fields: dict[str, str], within: s
     Example:
         check_record(file_path='Documents/sales.csv', fields={'region': 'North', 'amount': '1200'})
     """
-    there = any(True for _ in _all_matching(scene, file_path, fields, within))
-    return there or _for_certain(scene.view, file_path, within)
+    found = any(True for _ in _all_matching(scene, file_path, fields, within))
+    return found or _if_complete(scene.view, file_path, within)
 
 
-def _for_certain(view: EvidenceView, file_path: str, within: str, found: bool = False) -> bool:
-    """`found`, if the evidence holds all of the file, or of the table of a database that is meant.
+def _if_complete(view: EvidenceView, file_path: str, within: str, found: bool = False) -> bool:
+    """Return `found` if the evidence holds the whole file, or the whole table of a database.
 
     Raises:
-        CheckUnavailableError: only a part of it was kept.
+        CheckUnavailableError: only a part was kept.
     """
-    chosen = [view.file(file_path)] if file_path else view.files.values()
-    for file in chosen:
+    for file in [view.file(file_path)] if file_path else view.files.values():
         if file is None or not file.truncated or file.text is None:
             continue
         tree = read(file.path, file.text)[1]
         table = parts_of(within)[:1]
         count = tree.at((*table, "count"))
-        told = None if count is None or count.naming != "schema" else text_of(count)
-        if told != str(len(tree.parts((*table, "rows")))):
+        row_count = None if count is None or count.naming != "schema" else text_of(count)
+        if row_count != str(len(tree.parts((*table, "rows")))):
             text_of_file(file, whole=True)
     return found
 
 
 def _all_matching(scene: Scene, file_path: str, fields: dict[str, str], within: str) -> Iterator[Node]:
+    """The matching records; where a file has none, those that match apart from its layout."""
     found = list(_matching(scene, file_path, fields, within))
     yield from found
     file = scene.view.file(file_path) if file_path and not found else None
     if file is not None and file.text is not None:
-        form, tree = read(file.path, file.text)
-        meant = meaning(form, tree)
-        records = records_of(meant, rows_in(meant, within)) if meant is not tree else ()
+        format_name, tree = read(file.path, file.text)
+        bare = meaning(format_name, tree)
+        records = records_of(bare, rows_in(bare, within)) if bare is not tree else ()
         yield from (record for record in records if holds(record, fields))
 
 
@@ -86,8 +86,10 @@ def check_record_added(scene: Scene, file_path: str, fields: dict[str, str], wit
         check_record_added(file_path='Documents/sales.csv', fields={'region': 'North', 'amount': '1200'})
     """
     before = replace(scene, view=scene.start)
-    now, then = (sum(1 for _ in _all_matching(one, file_path, fields, within)) for one in (scene, before))
-    return now > then or _for_certain(scene.view, file_path, within)
+    now, earlier = (
+        sum(1 for _ in _all_matching(state, file_path, fields, within)) for state in (scene, before)
+    )
+    return now > earlier or _if_complete(scene.view, file_path, within)
 
 
 @check("files", empty_allowed=True, of="records")
@@ -107,7 +109,7 @@ def check_record_count(
     if file_path and scene.view.file(file_path) is None:
         return False
     found = sum(1 for _ in _matching(scene, file_path, fields, within))
-    return _for_certain(scene.view, file_path, within, found == count)
+    return _if_complete(scene.view, file_path, within, found == count)
 
 
 @check("files", of="records")
@@ -121,7 +123,7 @@ def check_field(scene: Scene, file_path: str, field: str, value: str) -> bool:
     found = None if tree is None else tree.at(parts_of(field))
     if found is not None and same_value(value, text_of(found)):
         return True
-    return _for_certain(scene.view, file_path, field)
+    return _if_complete(scene.view, file_path, field)
 
 
 @check("files", of="records")
@@ -160,32 +162,34 @@ def check_records_copied(
         check_records_copied(source='Documents/sales.csv', target='.applications/sqlite_web/shop.db',
         target_within='sales')
     """
-    first, second = _tree(scene.start, source), _tree(scene.view, target)
-    if first is None or second is None:
+    source_tree, target_tree = _tree(scene.start, source), _tree(scene.view, target)
+    if source_tree is None or target_tree is None:
         return False
-    found = fields_in(second, target_within)
+    found = fields_in(target_tree, target_within)
     if belonging_to is not None:
-        own = [fields_of(record) for record in belonging(first, belonging_to)]
-        rows = [row_of(fields, set(fields)) for fields in own]
-        return bool(own) and sorted(row_of(fields, set(fields)) for fields in found) == sorted(rows)
-    wanted = fields_in(first, source_within)
+        wanted = [fields_of(record) for record in belonging(source_tree, belonging_to)]
+        wanted_rows, found_rows = (
+            sorted(row_of(fields, set(fields)) for fields in records) for records in (wanted, found)
+        )
+        return bool(wanted) and found_rows == wanted_rows
+    wanted = fields_in(source_tree, source_within)
     names = {name for fields in wanted for name in fields}
     before = _tree(scene.start, target)
     former = [] if before is None else fields_in(before, target_within)
-    held, known = (
-        Counter(row_of(fields, names) for fields in items if len(names & fields.keys()) == len(names))
-        for items in (found, former)
+    now, earlier = (
+        Counter(row_of(fields, names) for fields in records if names <= fields.keys())
+        for records in (found, former)
     )
-    if not names or not held or not all(names <= fields.keys() for fields in wanted):
-        # records that do not all have the same fields: whether all are there
-        there = {row_of(fields, names) for fields in found}
-        known_names = {name for fields in found for name in fields}
+    if not names or not now or not all(names <= fields.keys() for fields in wanted):
+        # the records do not all have the same fields: each must occur
+        rows = {row_of(fields, names) for fields in found}
+        found_names = {name for fields in found for name in fields}
         return (
-            bool(names) and names <= known_names and all(row_of(fields, names) in there for fields in wanted)
+            bool(names) and names <= found_names and all(row_of(fields, names) in rows for fields in wanted)
         )
     added = Counter(row_of(fields, names) for fields in wanted)
     return all(
-        held[row] == times if before is None else held[row] >= known[row] + times
+        now[row] == times if before is None else now[row] >= earlier[row] + times
         for row, times in added.items()
     )
 
@@ -205,17 +209,19 @@ def check_one_record_copied(
     Example:
         check_one_record_copied(source='Documents/sales.csv', target='clipboard', number=1)
     """
-    first, second = _tree(scene.start, source), _tree(scene.view, target)
-    if first is None or second is None:
+    source_tree, target_tree = _tree(scene.start, source), _tree(scene.view, target)
+    if source_tree is None or target_tree is None:
         return False
-    held = fields_in(first, source_within)
-    count = first.at((*parts_of(source_within), "count"))
+    records = fields_in(source_tree, source_within)
+    count = source_tree.at((*parts_of(source_within), "count"))
     if count is not None and count.naming == "schema":
-        # newest first; their order is not known where only the newest were kept
-        held = held[::-1] if text_of(count) == str(len(held)) else []
-    wanted = held[number - 1 : number] if number > 0 else []
-    rows = [[row_of(fields, set(fields)) for fields in items] for items in (wanted, fields_in(second, ""))]
-    return bool(wanted) and rows[0] == rows[1]
+        # newest first; positions are unknown where only the newest were kept
+        records = records[::-1] if text_of(count) == str(len(records)) else []
+    wanted = records[number - 1 : number] if number > 0 else []
+    wanted_rows, found_rows = (
+        [row_of(fields, set(fields)) for fields in items] for items in (wanted, fields_in(target_tree))
+    )
+    return bool(wanted) and wanted_rows == found_rows
 
 
 def _tree(view: EvidenceView, path: str) -> Node | None:

@@ -1,5 +1,5 @@
-"""Checks of the route, which is what the agent clicked and typed (App. E.2; checks of state say more), and of
-the last screen: its controls, rows, its picture, its window."""
+"""Checks of the route, which is what the agent clicked and typed (App. E.2; checks of state prove more), and
+of the last screen: its controls, rows, picture and window."""
 
 import re
 from urllib.parse import unquote
@@ -16,7 +16,7 @@ from taskloom.evaluators_api.text_matching import (
 )
 from taskloom.taskgraph.text_folding import same_label
 
-_TITLE_PARTS = re.compile(r" [-\u2013\u2014|\u00b7\u2022:] ")
+_TITLE_SEPARATOR = re.compile(r" [-\u2013\u2014|\u00b7\u2022:] ")
 
 
 @check("inputs", in_paper=True)
@@ -88,18 +88,18 @@ def check_records_shown(scene: Scene, file_path: str, part: str) -> bool:
 
 
 def shows_records(view: EvidenceView, file_path: str, part: str) -> bool:
-    """Whether all records below the address `part` of a file are rows on the screen, with all values."""
+    """Whether every record below the address `part` of a file is a row on the screen, with all values."""
     tree = view.tree(file_path)
-    found = [
+    records = [
         [text for child in record.children if (text := text_of(child)).strip()]
         for record in (records_of(tree, part) if tree is not None and parts_of(part) else ())
     ]
-    return bool(found) and all(
+    return bool(records) and all(
         any(
             all(any(same_value(value, text) for text in (name, *texts)) for value in values)
             for name, texts in view.rows.items()
         )
-        for values in found
+        for values in records
     )
 
 
@@ -239,7 +239,7 @@ def check_window(scene: Scene, text: str) -> bool:
     evidence = scene.view.evidence
     title = " ".join(evidence.window_title.split())
     if same_label(text, evidence.active_application) or any(
-        same_label(text, part) for part in (title, *_TITLE_PARTS.split(title))
+        same_label(text, part) for part in (title, *_TITLE_SEPARATOR.split(title))
     ):
         return True
     address = unquote(evidence.url)

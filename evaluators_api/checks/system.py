@@ -1,5 +1,5 @@
-"""Checks of what became of the state since the start, and of what it held before; of files and clipboard
-(App. E.2); of what files hold, which is beyond the paper."""
+"""Checks of changes since the start and of what the start held; of files and clipboard (App. E.2); of the
+content of files, which is beyond the paper."""
 
 from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
@@ -94,9 +94,9 @@ def check_record_gone(scene: Scene, file_path: str, fields: dict[str, str], with
     lost = [record for record in records_of(before, within) if holds(record, fields)]
     if not lost or any(holds(record, fields) for record in records_of(after, within)):
         return False
-    left = {"", *fields.values(), *(identity(record) for record in records_of(after))}
-    gone = {known for known in {identity(record) for record in lost} - left if not known.isdigit()}
-    return not any(child.value in gone for record in records_of(after) for child in record.children)
+    remaining = {"", *fields.values(), *(identity(record) for record in records_of(after))}
+    lost_ids = {name for name in {identity(record) for record in lost} - remaining if not name.isdigit()}
+    return not any(child.value in lost_ids for record in records_of(after) for child in record.children)
 
 
 @check("files", of_source=True)
@@ -113,11 +113,11 @@ def check_text_extended(scene: Scene, file_path: str, text: str, field: str = ""
     Example:
         check_text_extended(file_path='Documents/diary.txt', text='It rained.')
     """
-    before, after = _text(scene.start, file_path, field), _text(scene.view, file_path, field)
+    before, after = _text_in(scene.start, file_path, field), _text_in(scene.view, file_path, field)
     if before is None or after is None or not text.strip():
         return False
-    form = "" if field else read(file_path, after)[0]
-    if form == _LEDGER:
+    format_name = "" if field else read(file_path, after)[0]
+    if format_name == _LEDGER:
         wanted = meaning(*read(file_path, f"{before.rstrip()}\n\n{text}\n"))
         found = meaning(*read(file_path, after))
         return [item.content() for item in wanted.children] == [item.content() for item in found.children]
@@ -127,7 +127,7 @@ def check_text_extended(scene: Scene, file_path: str, text: str, field: str = ""
     return new == [*old, *added]
 
 
-def _text(view: EvidenceView, path: str, field: str) -> str | None:
+def _text_in(view: EvidenceView, path: str, field: str) -> str | None:
     if not field:
         file = view.file(path)
         return None if file is None or file.text is None else text_of_file(file)
@@ -152,8 +152,8 @@ def clipboard_contains_text(scene: Scene, text: str) -> bool:
     Example:
         clipboard_contains_text(text='Total,1250')
     """
-    held = scene.view.evidence.clipboard.text
-    return held is not None and shown_in(text, held)
+    content = scene.view.evidence.clipboard.text
+    return content is not None and shown_in(text, content)
 
 
 @check("clipboard", in_paper=True)
@@ -176,8 +176,8 @@ def clipboard_contains_file(scene: Scene, file_name: str) -> bool:
     Example:
         clipboard_contains_file(file_name='report.csv')
     """
-    held = scene.view.evidence.clipboard.file_name
-    return held is not None and same_content(last_part(file_name), last_part(held))
+    copied = scene.view.evidence.clipboard.file_name
+    return copied is not None and same_content(last_part(file_name), last_part(copied))
 
 
 @check("clipboard", in_paper=True)
@@ -207,8 +207,8 @@ def check_file_missing(scene: Scene, file_path: str) -> bool:
     Example:
         check_file_missing(file_path='Documents/old.txt')
     """
-    there = scene.view.file(file_path) is not None or scene.view.is_directory(file_path)
-    return relative_to_home(file_path) is not None and not there
+    exists = scene.view.file(file_path) is not None or scene.view.is_directory(file_path)
+    return relative_to_home(file_path) is not None and not exists
 
 
 @check("files")
@@ -255,12 +255,12 @@ def check_any_file_contains(scene: Scene, text: str, folder: str = "") -> bool:
     below = relative_to_home(folder)
     if below is None or not fold_text(text):
         return False
-    inside = f"{below}/" if below else ""
-    if any(document_contains(text, content) for path, content in scene.texts() if path.startswith(inside)):
+    prefix = f"{below}/" if below else ""
+    if any(document_contains(text, content) for path, content in scene.texts() if path.startswith(prefix)):
         return True
     scene.view.must_be_seen(below, below=True)
     for path, file in scene.view.files.items():
-        if file.truncated and path.startswith(inside):
+        if file.truncated and path.startswith(prefix):
             text_of_file(file, whole=True)
     return False
 

@@ -1,6 +1,6 @@
-"""Evidence as the checks ask it.
+"""Evidence as the checks read it.
 
-evidence_view    what several checks need, worked out once
+evidence_view    evidence indexed for the checks
 ocr              text in pictures, lazily
 sandbox_paths    the paths that functions may write
 starting_state   whether an attempt starts from what its subtask needs

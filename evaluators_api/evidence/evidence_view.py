@@ -16,15 +16,15 @@ from taskloom.taskgraph.text_folding import same_label
 
 CANVAS = "Custom"
 """Type of the controls on which something is drawn."""
-_KEPT_VIEWS = 256
-_WRITTEN = {"enter": "\n", "tab": "\t", "space": " "}
-"""Keys that write a character."""
+_MOST_VIEWS = 256
+_WRITING_KEYS = {"enter": "\n", "tab": "\t", "space": " "}
+"""Characters that keys write."""
 
 
 class EvidenceView:
     """One piece of evidence with lazy indexes; never changes, so threads may share it.
 
-    What takes a path raises `CheckUnavailableError` where the evidence holds nothing about it.
+    Methods that take a path raise `CheckUnavailableError` if the evidence holds nothing about it.
     """
 
     def __init__(self, evidence: Evidence) -> None:
@@ -32,7 +32,7 @@ class EvidenceView:
         self.answers: dict[
             tuple[int, str, str, str], tuple[EvidenceView | None, dict[str, str], bool | str | int | float]
         ] = {}
-        """What checks said of this evidence, by the start that it was compared with and by the call."""
+        """Answers of checks about this evidence, by the start that it is compared with and by the call."""
 
     @cached_property
     def clicks(self) -> tuple[str, ...]:
@@ -58,8 +58,8 @@ class EvidenceView:
             elif event.kind == "key":
                 name = event.text.casefold()
                 single.append(event.text)
-                if name in _WRITTEN:
-                    runs[-1] += _WRITTEN[name]
+                if name in _WRITING_KEYS:
+                    runs[-1] += _WRITING_KEYS[name]
                 elif name == "backspace":
                     runs[-1] = runs[-1][:-1]
                 elif name != "shift":
@@ -83,7 +83,7 @@ class EvidenceView:
 
     @cached_property
     def directories(self) -> frozenset[str]:
-        """Directories, also those that only show as part of a file's path."""
+        """Directories, including those that only appear in the path of a file."""
         implied = (
             path[:index]
             for path in (*self.files, *(f"{name}/" for name in self.evidence.directories))
@@ -93,21 +93,22 @@ class EvidenceView:
         return frozenset((*self.evidence.directories, *implied, ""))
 
     def node(self, path: str, address: tuple[str, ...]) -> Node | None:
-        """What stands at `address` in the file at `path`."""
+        """The node at `address` in the file at `path`."""
         tree = self.tree(path)
         return None if tree is None else tree.at(address)
 
-    def _known(self, path: str) -> str | None:
+    def _covered_path(self, path: str) -> str | None:
+        """`path` relative to the home, if the evidence covers it; None outside the home."""
         relative = relative_to_home(path)
         if relative is not None and relative not in self.files and relative not in self.directories:
             self.must_be_seen(relative)
         return relative
 
     def must_be_seen(self, relative: str, *, below: bool = False) -> None:
-        """Make sure that the evidence tells about this path, and about all `below` it where that matters."""
+        """Make sure that the evidence covers this path and, where that matters, all `below` it."""
         for place in self.evidence.unseen:
-            inside = not place or relative == place or relative.startswith(f"{place}/")
-            if inside or (below and (not relative or place.startswith(f"{relative}/"))):
+            covers = not place or relative == place or relative.startswith(f"{place}/")
+            if covers or (below and (not relative or place.startswith(f"{relative}/"))):
                 raise CheckUnavailableError(
                     f"The evidence holds nothing about {place or 'the home folder'}, so nothing can be said"
                     f" of {relative or 'all files'}."
@@ -115,55 +116,54 @@ class EvidenceView:
 
     def file(self, path: str) -> FileState | None:
         """The file at `path`, written in any of the accepted ways, or None."""
-        relative = self._known(path)
+        relative = self._covered_path(path)
         if relative is not None and is_windows_path(path):
             return {name.casefold(): file for name, file in self.files.items()}.get(relative.casefold())
         return None if relative is None else self.files.get(relative)
 
     def place(self, path: str) -> FileState | None:
-        """The file at `path`; for `CLIPBOARD` the text in the clipboard, as if it were a file, which is empty
-        where a file was copied."""
+        """The file at `path`; for `CLIPBOARD` a file with its text, which is empty after copying a file."""
         if path != CLIPBOARD:
             return self.file(path)
-        held = self.evidence.clipboard
-        text = held.text if held.text is not None else "" if held.file_name else None
+        clipboard = self.evidence.clipboard
+        text = clipboard.text if clipboard.text is not None else "" if clipboard.file_name else None
         return None if text is None else FileState(path=CLIPBOARD, size=0, sha256="", text=text)
 
     def tree(self, path: str) -> Node | None:
-        """The content of the file at `path` as a tree, or None where there is none or it holds no text."""
+        """The content of the file at `path` as a tree; None if there is no file or it holds no text."""
         file = self.file(path)
         return None if file is None or file.text is None else read(file.path, file.text)[1]
 
     def is_directory(self, path: str) -> bool:
         """Whether `path` is a directory below the sandbox home, or the home."""
-        relative = self._known(path)
+        relative = self._covered_path(path)
         if relative is None or not is_windows_path(path):
             return relative in self.directories
         return relative.casefold() in map(str.casefold, self.directories)
 
     @cached_property
     def rows(self) -> Mapping[str, tuple[str, ...]]:
-        """Texts of the controls in each row, list item or card of the screen, by its name."""
-        found: dict[str, list[str]] = {}
+        """Texts of the controls in each row, list item or card of the screen, by the name of the row."""
+        rows: dict[str, list[str]] = {}
         for control in self.evidence.controls:
             if control.row:
-                found.setdefault(control.row, []).append(control.text)
-        return {name: tuple(texts) for name, texts in found.items()}
+                rows.setdefault(control.row, []).append(control.text)
+        return {name: tuple(texts) for name, texts in rows.items()}
 
     def times_shown(self, text: str) -> int:
-        """How often `text` is to be seen, letter by letter: controls called so, or phrases in what is said of
-        one around them."""
+        """How often `text` is shown, letter by letter: the number of controls with this text, or of phrases
+        in the text of one control, if greater."""
         named = [item for item in self.evidence.controls if shown_exactly(text, item.text)]
-        around = {(item.parent_text, item.parent_type) for item in named}
-        alone = sum((item.text, item.control_type) not in around for item in named)
-        most = max((count_phrases(text, item.text) for item in self.evidence.controls), default=0)
-        return max(alone, most) if named else 0
+        parents = {(item.parent_text, item.parent_type) for item in named}
+        innermost = sum((item.text, item.control_type) not in parents for item in named)
+        phrases = max((count_phrases(text, item.text) for item in self.evidence.controls), default=0)
+        return max(innermost, phrases) if named else 0
 
     @cached_property
     def canvases(self) -> tuple[str, ...]:
-        """What is drawn on each canvas: the texts of custom controls, which say all the texts in them."""
-        drawn = (item.text.split() for item in self.evidence.controls if item.control_type == CANVAS)
-        return tuple(dict.fromkeys(" ".join(words) for words in drawn if words))
+        """The texts drawn on each canvas: a custom control has all texts in it as its own text."""
+        texts = (item.text.split() for item in self.evidence.controls if item.control_type == CANVAS)
+        return tuple(dict.fromkeys(" ".join(words) for words in texts if words))
 
     def controls_named(self, text: str) -> tuple[Control, ...]:
         """Controls called `text`."""
@@ -182,6 +182,6 @@ def view(evidence: Evidence) -> EvidenceView:
         if found is None or found.evidence is not evidence:
             found = _views[key] = EvidenceView(evidence)
         _views.move_to_end(key)
-        while len(_views) > _KEPT_VIEWS:
+        while len(_views) > _MOST_VIEWS:
             _views.popitem(last=False)
         return found

@@ -1,5 +1,5 @@
-"""Reads the text in pictures for checks: lazily, and each picture once. Readings are kept in memory and, in a
-folder if one is given, by the hash of the picture: recorded evidence is read again without it."""
+"""Reads the text in pictures for checks: lazily, and each picture once. Readings are kept in memory and, if a
+folder is given, in files named by the hash of the picture, so that recorded evidence needs no pictures."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -13,15 +13,15 @@ from taskloom.evaluators_api.errors import CheckUnavailableError
 from taskloom.resources.whole_files import write_whole
 from taskloom.taskgraph.records.interaction import Screenshot
 
-_SECONDS = 15.0
-"""How long one reading may take."""
+_TIMEOUT = 15.0
+"""Most seconds of one reading."""
 
 
 class TextReader(Protocol):
     """What reads pictures."""
 
     def read(self, screenshot: Screenshot) -> tuple[str, ...]:
-        """Texts in the picture: each piece between wide gaps, then each block as a whole.
+        """Read the picture: each piece between wide gaps, then each block as a whole.
 
         Raises:
             CheckUnavailableError: no OCR engine is installed, or the picture was not kept.
@@ -35,8 +35,8 @@ class ScreenReader:
     def __init__(
         self, cache_folder: Path | None = None, *, pictures: Callable[[str], bytes] = lambda sha256: b""
     ) -> None:
-        """Keep readings under `cache_folder`, or in memory only. `pictures` finds one by its hash where the
-        evidence has come without it; empty for none."""
+        """Keep readings in `cache_folder`, or in memory only. `pictures` finds a picture by its hash if the
+        evidence lacks it, and returns nothing if it has none."""
         self._cache_folder = cache_folder
         self._pictures = pictures
         self._readings: dict[str, tuple[str, ...]] = {}
@@ -49,11 +49,13 @@ class ScreenReader:
             lock = self._locks.setdefault(screenshot.sha256, Lock())
         with lock:
             if screenshot.sha256 not in self._readings:
-                found = self._stored(screenshot.sha256)
-                self._readings[screenshot.sha256] = self._read_anew(screenshot) if found is None else found
+                stored = self._stored_reading(screenshot.sha256)
+                self._readings[screenshot.sha256] = (
+                    self._read_picture(screenshot) if stored is None else stored
+                )
             return self._readings[screenshot.sha256]
 
-    def _read_anew(self, screenshot: Screenshot) -> tuple[str, ...]:
+    def _read_picture(self, screenshot: Screenshot) -> tuple[str, ...]:
         png = screenshot.png or self._pictures(screenshot.sha256)
         if not png:
             raise CheckUnavailableError(
@@ -61,7 +63,7 @@ class ScreenReader:
                 " use check_text_exists_via_control."
             )
         try:
-            pieces = read_picture(png, _SECONDS)
+            pieces = read_picture(png, _TIMEOUT)
         except PictureUnreadableError as error:
             raise CheckUnavailableError(f"{error} Use check_text_exists_via_control.") from error
         reading = texts_of(pieces)
@@ -71,7 +73,7 @@ class ScreenReader:
             write_whole(file, json.dumps(reading, ensure_ascii=False))
         return reading
 
-    def _stored(self, sha256: str) -> tuple[str, ...] | None:
+    def _stored_reading(self, sha256: str) -> tuple[str, ...] | None:
         if self._cache_folder is None:
             return None
         try:

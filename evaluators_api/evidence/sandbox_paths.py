@@ -1,8 +1,8 @@
-r"""Normalises the paths that evaluation functions may write to those of evidence: relative to the sandbox
-home, with forward slashes. Models also write `~/…`, `/home/user/…`, `C:\Users\user\…` and `file://`
-addresses. And the functions on path names that generated code calls, for paths of both systems, on text
-alone: inside the sandbox `os.path` knows POSIX only, and `os.path.basename("C:\\a\\b")` would be the whole
-text."""
+r"""Normalises the paths in evaluation functions to those of evidence: relative to the sandbox home, with
+forward slashes. Models also write `~/…`, `/home/user/…`, `C:\Users\user\…` and `file://` addresses.
+
+Also holds the functions on path names that generated code calls. They work on text alone, for paths of both
+systems: `os.path` in the sandbox knows only POSIX and takes "C:\\a\\b" for one name."""
 
 import ntpath
 import posixpath
@@ -20,10 +20,10 @@ _HOME = re.compile(
 )
 _DRIVE = re.compile(r"^[a-z]:", re.IGNORECASE)
 LONGEST_PATH = 4_096
-"""Characters of a path; systems allow no more, and a longer text names nothing."""
+"""Most characters of a path; systems allow no more, so a longer text names nothing."""
 LONGEST_ARGUMENT = 10_000
-"""Characters in one argument of a check, or of a function on path names."""
-_LONGEST_REMEMBERED = 256
+"""Most characters in one argument of a check or of a function on path names."""
+_LONGEST_CACHED = 256
 PATH_FUNCTIONS = {
     "path_basename": "path: str) -> str",
     "path_dirname": "path: str) -> str",
@@ -32,7 +32,7 @@ PATH_FUNCTIONS = {
     "path_split": "path: str) -> tuple[str, str]",
     "path_splitext": "path: str) -> tuple[str, str]",
 }
-"""By the name that rewritten code calls: the declaration after the opening bracket, up to the colon."""
+"""The declaration from the parameters to the return type, by the name that rewritten code calls."""
 
 
 def relative_to_home(path: str) -> str | None:
@@ -43,8 +43,8 @@ def relative_to_home(path: str) -> str | None:
     >>> relative_to_home("C:\\Users\\user\\Desktop\\images\\cat.jpg"), relative_to_home("/etc/passwd"), relative_to_home("../x")
     ('Desktop/images/cat.jpg', None, None)
     """  # noqa: E501
-    if len(path) <= _LONGEST_REMEMBERED:
-        return _short_relative_to_home(path)
+    if len(path) <= _LONGEST_CACHED:
+        return _cached_relative_to_home(path)
     return _relative_to_home(path) if len(path) <= LONGEST_PATH else None
 
 
@@ -70,7 +70,7 @@ def _relative_to_home(path: str) -> str | None:
     return "/".join(parts)
 
 
-_short_relative_to_home = lru_cache(maxsize=16_384)(_relative_to_home)
+_cached_relative_to_home = lru_cache(maxsize=16_384)(_relative_to_home)
 
 
 def is_windows_path(path: str) -> bool:
@@ -92,12 +92,12 @@ def last_part(path: str) -> str:
 
 
 def replaced_function(name: str) -> str:
-    """The function that one of `PATH_FUNCTIONS` stands for: `os.path.join`."""
+    """The function that one of `PATH_FUNCTIONS` replaces, such as `os.path.join`."""
     return name.replace("path_", "os.path.", 1)
 
 
 def apply_path_function(name: str, *paths: object, **named: object) -> str | tuple[str, ...]:
-    """What one of `PATH_FUNCTIONS` says.
+    """Call one of `PATH_FUNCTIONS`.
 
     Raises:
         CheckMisusedError: an argument is not text, is too long, or was given by name.

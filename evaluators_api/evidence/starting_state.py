@@ -1,5 +1,5 @@
-"""Whether an attempt starts with what its subtask needs; else it is invalid, neither passed nor failed. Which
-document is open in an application is not asked for: evidence does not tell."""
+"""Whether an attempt starts with what its subtask needs; otherwise it is invalid, neither passed nor failed.
+Evidence does not say which document is open in an application, so that is not checked."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -13,29 +13,29 @@ from taskloom.taskgraph.records.evidence import ClipboardState, Evidence
 def missing_at_start(
     needed: Sequence[Resource], evidence: Evidence, fixtures: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[str, ...]:
-    """Which of the resources `needed` are not there in `evidence`, as phrases; empty when the start is what
-    it should be.
+    """Describe which of the resources `needed` are missing in `evidence`; empty if the start is as it should
+    be.
 
-    An application that shows nothing at all is not running, so nothing can be done with it. A file that a
-    reset should have written must have the hash that `fixtures` gives for its path.
+    An application that shows nothing is not running and counts as missing. A file that a reset should have
+    written must have the hash in `fixtures` for its path.
     """
-    found = []
+    problems = []
     if not any(control.application != "environment" for control in evidence.controls):
-        found.append("the application shows nothing")
+        problems.append("the application shows nothing")
     paths = paths_of(evidence)
     hashes = {file.path: file.sha256 for file in evidence.files}
     for resource in needed:
         name = described(resource)
-        wanted = fixtures.get(resource.value) if resource.kind is ResourceKind.FILE else None
-        if wanted and hashes.get(resource.value, wanted) != wanted:
-            found.append(f"{name} is another file than the fixture")
+        fixture_hash = fixtures.get(resource.value) if resource.kind is ResourceKind.FILE else None
+        if fixture_hash and hashes.get(resource.value, fixture_hash) != fixture_hash:
+            problems.append(f"{name} is another file than the fixture")
         if resource.kind is ResourceKind.FILE and resource.value not in paths:
-            found.append(f"{name} does not exist")
+            problems.append(f"{name} does not exist")
         elif resource.kind is ResourceKind.RECORD and not mentions(evidence, resource.value):
-            found.append(f"the application knows nothing of {name}")
+            problems.append(f"the application knows nothing of {name}")
         elif resource.kind is ResourceKind.CLIPBOARD and not holds(evidence.clipboard, resource.category):
-            found.append(f"the clipboard holds no {resource.category}")
-    return tuple(found)
+            problems.append(f"the clipboard holds no {resource.category}")
+    return tuple(problems)
 
 
 def described(resource: Resource) -> str:

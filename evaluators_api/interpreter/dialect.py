@@ -1,15 +1,15 @@
-"""Rewrites what models habitually write into the language that the sandbox runs. Each rule keeps the meaning
-exactly, or leaves the code alone for `static_analysis` to refuse.
+"""Rewrites what models habitually write into the language of the sandbox. Each rule keeps the meaning
+exactly, or leaves the code for `static_analysis` to refuse.
 
 fences and prose around the code    dropped
-`EvalResult` used, never defined    the paper's namedtuple is added
+`EvalResult` used but not defined   the paper's namedtuple is added
 `class EvalResult(NamedTuple)`      becomes a call of `namedtuple`, as `NamedTuple('EvalResult', [...])` does
 `class X(object)`                   loses its base
-`from checks import check_x`        dropped when it imports nothing but checks
+`from checks import check_x`        dropped if it imports only checks
 `os.path`, `ntpath`, `posixpath`    become functions on names of both systems; `os.path.exists` a check
 `Path(p).name`, `.stem`, `.suffix`  become functions on path names; `Path(p).exists()` becomes a check
-`next(x for x in …)`                gets an iterator of the list that the sandbox makes of it
-`IOError`, `EnvironmentError`       become `OSError`, which they are
+`next(x for x in …)`                gets an iterator, because the sandbox makes a list of the expression
+`IOError`, `EnvironmentError`       become `OSError`, of which they are aliases
 `logging`                           statements are dropped
 `if __name__ == "__main__"`, `print(...)` at the top level   dropped
 """
@@ -21,27 +21,27 @@ from taskloom.evaluators_api.checks.declaration import checks
 from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT, parse_source
 
 REWRITTEN_MODULES = frozenset({"os", "os.path", "ntpath", "posixpath", "pathlib", "logging"})
-"""Modules whose uses are rewritten; what is left of them afterwards is refused."""
+"""Modules whose uses are rewritten; uses that remain are refused."""
 LAZY = frozenset(["enumerate", "filter", "map", "zip"])
-_LISTS_IN_THE_SANDBOX = LAZY | {"reversed"}
+_RETURNING_LISTS = LAZY | {"reversed"}
 """Built-in functions whose result is a list in the sandbox and an iterator in Python."""
-_FENCED = re.compile(
+_FENCED_BLOCK = re.compile(
     r"^[ \t]*((?>`{3,}|~{3,}))[^\n`]*\n(.*?)(?:^[ \t]*\1[^\S\n]*$|(\Z))", re.MULTILINE | re.DOTALL
 )
-"""The marks of a fence, what stands behind it up to the next one of the same marks; one never closed holds
-nothing."""
-_SAME_EXCEPTION = {"IOError": "OSError", "EnvironmentError": "OSError"}
+"""The marks of a fence, the text up to the next fence of the same marks, and a third group that matches only
+if there is none."""
+_EXCEPTION_ALIASES = {"IOError": "OSError", "EnvironmentError": "OSError"}
 _PATH_MODULES = {"os.path", "ntpath", "posixpath"}
 _PATH_CLASSES = {f"pathlib.{pure}{kind}Path" for pure in ("", "Pure") for kind in ("", "Posix", "Windows")}
 _NAME_FUNCTIONS = {"basename", "dirname", "join", "normpath", "split", "splitext"}
-_EXISTENCE = {
+_EXISTENCE_CHECKS = {
     "exists": ("check_file_exists", "check_directory_exists"),
     "isfile": ("check_file_exists",),
     "is_file": ("check_file_exists",),
     "isdir": ("check_directory_exists",),
     "is_dir": ("check_directory_exists",),
 }
-_EVAL_RESULT = (
+_EVAL_RESULT_DEFINITION = (
     "EvalResult = namedtuple('EvalResult', ['success', 'message', 'progress'], defaults=('', None))"
 )
 _SEPARATORS = {"os.sep": "/", "os.path.sep": "/", "os.linesep": "\n", "os.extsep": "."}
@@ -53,7 +53,7 @@ def unfence(text: str) -> str:
     >>> unfence("Here it is:\n```python\nx = 1\n```\nDone.")
     'x = 1\n'
     """
-    blocks = [match[2] for match in _FENCED.finditer(text) if match[3] is None]
+    blocks = [match[2] for match in _FENCED_BLOCK.finditer(text) if match[3] is None]
     return next((block for block in blocks if f"def {ENTRY_POINT}" in block), (blocks or [text])[0])
 
 
@@ -65,7 +65,7 @@ def rewrite(tree: ast.Module) -> ast.Module:
     tree.body = [statement for statement in tree.body if not _is_demonstration(statement)]
     used = any(isinstance(node, ast.Name) and node.id == "EvalResult" for node in ast.walk(tree))
     if used and not _binds(tree, "EvalResult"):
-        tree.body[:0] = parse_source(_EVAL_RESULT).body
+        tree.body[:0] = parse_source(_EVAL_RESULT_DEFINITION).body
         rewriter.needs_namedtuple = True
     if rewriter.needs_namedtuple:
         tree.body.insert(0, ast.ImportFrom("collections", [ast.alias("namedtuple")], 0))
@@ -73,7 +73,7 @@ def rewrite(tree: ast.Module) -> ast.Module:
 
 
 def imported_names(tree: ast.Module) -> dict[str, str]:
-    """What each name that an import of `tree` binds stands for, dotted; a logger counts as `logging`."""
+    """The dotted origin of each name that the imports of `tree` bind; a logger counts as `logging`."""
     names: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -148,8 +148,8 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        if node.id in _SAME_EXCEPTION and isinstance(node.ctx, ast.Load):
-            return ast.copy_location(ast.Name(_SAME_EXCEPTION[node.id], ast.Load()), node)
+        if node.id in _EXCEPTION_ALIASES and isinstance(node.ctx, ast.Load):
+            return ast.copy_location(ast.Name(_EXCEPTION_ALIASES[node.id], ast.Load()), node)
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -158,9 +158,9 @@ class _Rewriter(ast.NodeTransformer):
         if module in _PATH_MODULES and not node.keywords:
             if function in _NAME_FUNCTIONS:
                 return ast.copy_location(_call(f"path_{function}", *map(self.visit, node.args)), node)
-            if function in _EXISTENCE and len(node.args) == 1:
+            if function in _EXISTENCE_CHECKS and len(node.args) == 1:
                 return ast.copy_location(self._existence(function, node.args[0]), node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _EXISTENCE and not node.args:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _EXISTENCE_CHECKS and not node.args:
             path = self._path_of(node.func.value)
             if path is not None:
                 return ast.copy_location(self._existence(node.func.attr, path), node)
@@ -173,7 +173,7 @@ class _Rewriter(ast.NodeTransformer):
                 named = _call("namedtuple", node.args[0], ast.List(fields, ast.Load()))
                 return ast.copy_location(named, node)
         self.generic_visit(node)
-        return _stepped(node)
+        return _with_iterator(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
         self.generic_visit(node)
@@ -204,7 +204,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def _existence(self, function: str, path: ast.expr) -> ast.expr:
         visited = self.visit(path)
-        calls: list[ast.expr] = [_call(name, visited) for name in _EXISTENCE[function]]
+        calls: list[ast.expr] = [_call(name, visited) for name in _EXISTENCE_CHECKS[function]]
         return calls[0] if len(calls) == 1 else ast.BoolOp(ast.Or(), calls)
 
     def _path_of(self, node: ast.expr) -> ast.expr | None:
@@ -220,12 +220,12 @@ def _call(name: str, *arguments: ast.expr) -> ast.Call:
     return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
 
 
-def _stepped(call: ast.Call) -> ast.Call:
-    """`call`, with an iterator as the first argument where it is `next` of what the sandbox makes a list."""
+def _with_iterator(call: ast.Call) -> ast.Call:
+    """`call`; if it is `next` of something that is a list in the sandbox, with an iterator of that list."""
     first = call.args[0] if call.args and _name_of(call.func) == "next" else None
     if isinstance(first, ast.GeneratorExp):
         call.args[0] = _call("iter", ast.ListComp(first.elt, first.generators))
-    elif isinstance(first, ast.Call) and _name_of(first.func) in _LISTS_IN_THE_SANDBOX:
+    elif isinstance(first, ast.Call) and _name_of(first.func) in _RETURNING_LISTS:
         call.args[0] = _call("iter", first)
     return call
 

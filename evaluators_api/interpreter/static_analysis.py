@@ -1,6 +1,6 @@
-"""Admits a small language before anything runs (method section 9), with messages that a model can repair
-from. It catches what no interpreter can, such as a check that is redefined or never called, and refuses early
-what the sandbox's language lacks."""
+"""Admits a small language before anything runs (method section 9), with messages from which a model can
+repair its code. It catches what no interpreter can, such as a check that is redefined or never called, and
+refuses early what the language of the sandbox lacks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from taskloom.evaluators_api.interpreter.dialect import (
 from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT, parse_source
 
 LARGEST_SOURCE = 16_384
-"""Bytes of source that are looked at."""
+"""Most bytes of source that are looked at."""
 _FORBIDDEN_NAMES = frozenset(
     {"__builtins__", "__import__", "breakpoint", "compile", "eval", "exec", "memoryview", "open"}
     | {"delattr", "getattr", "globals", "hasattr", "locals", "setattr", "vars"}
@@ -34,7 +34,15 @@ _MODULES = frozenset(
     | {"random", "re", "time", "typing"}
 )
 """Modules that generated code may import."""
-_TOP_LEVEL = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign, ast.Pass)
+_TOP_LEVEL_STATEMENTS = (
+    ast.Import,
+    ast.ImportFrom,
+    ast.FunctionDef,
+    ast.ClassDef,
+    ast.Assign,
+    ast.AnnAssign,
+    ast.Pass,
+)
 _UNSUPPORTED: dict[type[ast.AST], str] = {
     ast.AsyncFunctionDef: "checks answer at once: write a plain `def`",
     ast.Await: "checks answer at once: call them without `await`",
@@ -46,11 +54,11 @@ _UNSUPPORTED: dict[type[ast.AST], str] = {
     ast.Global: "`global` is not allowed: return values",
 }
 _CHECK_PREFIXES = ("check_", "clipboard_", "get_clipboard", "get_file")
-_CONSUMING = frozenset(["Counter", "chain", "deque", "fsum", "islice", "prod", "reduce"])
-_CONSUMERS = _CONSUMING | LAZY | {"all", "any", "max", "min", "next", "sum"}
+_CONSUMERS_OF_EITHER_KIND = frozenset(["Counter", "chain", "deque", "fsum", "islice", "prod", "reduce"])
+_CONSUMERS = _CONSUMERS_OF_EITHER_KIND | LAZY | {"all", "any", "max", "min", "next", "sum"}
 _CONSUMERS |= {"OrderedDict", "dict", "frozenset", "list", "set", "sorted", "tuple"}
-"""Functions that use up a generator expression on the spot."""
-_CONSUMING_METHODS = _CONSUMING | {"extend", "from_iterable", "join", "update"}
+"""Functions that consume a generator expression on the spot."""
+_CONSUMING_METHODS = _CONSUMERS_OF_EITHER_KIND | {"extend", "from_iterable", "join", "update"}
 _CONSUMING_METHODS |= {"difference", "intersection", "isdisjoint", "issubset", "issuperset", "union"}
 
 
@@ -59,7 +67,7 @@ class Problem:
     """Why a source is refused."""
 
     line: int
-    """Line in the code, from 1; 0 for the whole."""
+    """Line in the code, from 1; 0 for all of it."""
     message: str
     """What is wrong, and what to write instead."""
 
@@ -77,9 +85,9 @@ class Analysis:
     prepared: str = ""
     """Rewritten source for the sandbox; empty when it is refused."""
     parameters: tuple[str, ...] = ()
-    """Those of the subtask's parameters that the entry point takes."""
+    """Parameters of the subtask that the entry point takes."""
     checks_called: tuple[str, ...] = ()
-    """Names of the checks that occur in it, each once."""
+    """Names of the checks in the source, each once."""
 
     @property
     def message(self) -> str:
@@ -87,7 +95,7 @@ class Analysis:
         return "\n".join(str(problem) for problem in self.problems)
 
     def refused_for(self, message: str, line: int = 0) -> Analysis:
-        """This analysis with one more problem, and so without prepared source."""
+        """This analysis with another problem, and therefore without prepared source."""
         return Analysis(problems=(*self.problems, Problem(line, message)))
 
 
@@ -120,11 +128,11 @@ def analyse(source: str, parameter_names: tuple[str, ...] = ()) -> Analysis:
         if problems:
             return Analysis(problems=tuple(sorted(problems, key=lambda problem: problem.line)))
         arguments = entries[0].args
-        taken = {item.arg for item in (*arguments.args, *arguments.kwonlyargs)}
+        accepted = {item.arg for item in (*arguments.args, *arguments.kwonlyargs)}
         named = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
         return Analysis(
             prepared=ast.unparse(tree) + "\n",
-            parameters=tuple(name for name in parameter_names if arguments.kwarg or name in taken),
+            parameters=tuple(name for name in parameter_names if arguments.kwarg or name in accepted),
             checks_called=tuple(dict.fromkeys(name for name in named if name in checks())),
         )
     except SyntaxError as error:
@@ -142,8 +150,8 @@ def _problems(
     yield from _leftover_problems(original, tree)
     yield from _generator_problems(original)
     for statement in tree.body:
-        text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-        if not text and not isinstance(statement, (*_TOP_LEVEL, ast.AsyncFunctionDef)):
+        is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        if not is_text and not isinstance(statement, (*_TOP_LEVEL_STATEMENTS, ast.AsyncFunctionDef)):
             allowed = "only imports, assignments, classes and functions may stand at the top level"
             yield Problem(statement.lineno, allowed)
     for entry in entries:
@@ -165,13 +173,13 @@ def _problems(
 
 
 def _shadowing_problems(tree: ast.Module) -> Iterator[Problem]:
-    """Checks that the code redefines, as written: rewriting may only drop what is harmless."""
+    """Checks that the code redefines, in the original: rewriting may only drop what is harmless."""
     reserved = {*checks(), *PATH_FUNCTIONS}
     for node in ast.walk(tree):
         for name in _bound_names(node):
             if name in reserved:
-                wrong = f"`{name}` is a check and may not be redefined or used as a name of your own"
-                yield Problem(getattr(node, "lineno", 0), wrong)
+                message = f"`{name}` is a check and may not be redefined or used as a name of your own"
+                yield Problem(getattr(node, "lineno", 0), message)
         if isinstance(node, ast.alias) and node.asname in reserved and node.asname != node.name:
             yield Problem(node.lineno, f"`{node.asname}` is a check and may not be the name of an import")
         if isinstance(node, ast.Name) and node.id in PATH_FUNCTIONS:
@@ -192,28 +200,28 @@ def _leftover_problems(original: ast.Module, rewritten: ast.Module) -> Iterator[
 
 
 def _generator_problems(tree: ast.Module) -> Iterator[Problem]:
-    """Generator expressions that are stored, passed on or measured: the sandbox runs them as lists, so they
-    are admitted only where that makes no difference."""
-    own = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    fine: set[ast.expr] = set()
+    """Generator expressions that are stored, passed on or measured: the sandbox makes lists of them, so they
+    are admitted only if that makes no difference."""
+    defined = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    consumed: set[ast.expr] = set()
     for node in ast.walk(tree):
         match node:
             case ast.Call(func=function, args=arguments):
-                fine.update(item.value for item in arguments if isinstance(item, ast.Starred))
-                if _consumes(function, own):
-                    fine.update(arguments)
+                consumed.update(item.value for item in arguments if isinstance(item, ast.Starred))
+                if _consumes(function, defined):
+                    consumed.update(arguments)
             case ast.For(iter=item) | ast.comprehension(iter=item):
-                fine.add(item)
+                consumed.add(item)
             case ast.Compare(ops=marks, comparators=items):
                 if all(isinstance(mark, ast.In | ast.NotIn) for mark in marks):
-                    fine.update(items)
+                    consumed.update(items)
             case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
-                fine.update(item.value for item in items if isinstance(item, ast.Starred))
+                consumed.update(item.value for item in items if isinstance(item, ast.Starred))
             case ast.Assign(targets=targets, value=item):
                 if all(isinstance(target, ast.Tuple | ast.List) for target in targets):
-                    fine.add(item)
+                    consumed.add(item)
     for node in ast.walk(tree):
-        if isinstance(node, ast.GeneratorExp) and node not in fine:
+        if isinstance(node, ast.GeneratorExp) and node not in consumed:
             remedy = (
                 "a generator expression may only be used up on the spot (in any, all, sum, list, join, next,"
                 " …); build a list with [...] to keep it"
@@ -221,14 +229,14 @@ def _generator_problems(tree: ast.Module) -> Iterator[Problem]:
             yield Problem(node.lineno, remedy)
 
 
-def _consumes(function: ast.expr, own: set[str]) -> bool:
+def _consumes(function: ast.expr, defined: set[str]) -> bool:
     if isinstance(function, ast.Attribute):
         return function.attr in _CONSUMING_METHODS
-    return isinstance(function, ast.Name) and function.id in _CONSUMERS and function.id not in own
+    return isinstance(function, ast.Name) and function.id in _CONSUMERS and function.id not in defined
 
 
 def _node_problems(node: ast.AST) -> Iterator[Problem]:
-    """What `node` itself, apart from its children, does that the language lacks."""
+    """What `node` itself, without its children, uses that the language lacks."""
     messages = [message for kind, message in _UNSUPPORTED.items() if isinstance(node, kind)]
     match node:
         case ast.Import(names=names):
@@ -264,25 +272,25 @@ def _not_imported(name: str) -> str:
 
 
 def _use_problems(node: ast.AST) -> Iterator[Problem]:
-    """Checks that are named where they should be called, or that look for nothing."""
+    """Checks that are named instead of called, or that look for an empty text."""
     conditions: Sequence[ast.expr | None] = ()
-    one: ast.expr | None
+    test: ast.expr | None
     match node:
-        case ast.If(test=one) | ast.While(test=one) | ast.IfExp(test=one) | ast.Assert(test=one):
-            conditions = (one,)
-        case ast.UnaryOp(op=ast.Not(), operand=one) | ast.Return(value=one):
-            conditions = (one,)
+        case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test) | ast.Assert(test=test):
+            conditions = (test,)
+        case ast.UnaryOp(op=ast.Not(), operand=test) | ast.Return(value=test):
+            conditions = (test,)
         case ast.BoolOp(values=conditions):
             pass
         case ast.Call(func=ast.Name(id=name)) if name in checks():
-            first = [] if checks()[name].empty_allowed else node.args[:1]
-            wanted = [*first, *(keyword.value for keyword in node.keywords if keyword.arg == "text")]
+            first_argument = [] if checks()[name].empty_allowed else node.args[:1]
+            wanted = [*first_argument, *(keyword.value for keyword in node.keywords if keyword.arg == "text")]
             if any(isinstance(value, ast.Constant) and value.value == "" for value in wanted):
                 yield Problem(node.lineno, f"`{name}` is asked about an empty text, which is never there")
     for condition in conditions:
         if isinstance(condition, ast.Name) and condition.id in checks():
-            wrong = f"`{condition.id}` is named but not called, which is always true; call it"
-            yield Problem(condition.lineno, wrong)
+            message = f"`{condition.id}` is named but not called, which is always true; call it"
+            yield Problem(condition.lineno, message)
 
 
 def _entry_problems(entry: ast.FunctionDef, parameter_names: tuple[str, ...]) -> Iterator[Problem]:
@@ -293,9 +301,9 @@ def _entry_problems(entry: ast.FunctionDef, parameter_names: tuple[str, ...]) ->
     required += [item for item, default in named if default is None]
     unknown = ", ".join(item.arg for item in required if item.arg not in parameter_names)
     if unknown:
-        given = ", ".join(parameter_names) or "none"
-        wrong = f"`{ENTRY_POINT}` asks for {unknown}, but the subtask's parameters are: {given}"
-        yield Problem(entry.lineno, wrong)
+        known = ", ".join(parameter_names) or "none"
+        message = f"`{ENTRY_POINT}` asks for {unknown}, but the subtask's parameters are: {known}"
+        yield Problem(entry.lineno, message)
     if arguments.posonlyargs:
         yield Problem(entry.lineno, f"`{ENTRY_POINT}` takes its parameters by name; remove the `/`")
 

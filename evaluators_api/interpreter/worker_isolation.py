@@ -1,4 +1,4 @@
-"""The program of sandbox workers: the interpreter, silenced, inside bubblewrap where the machine has it."""
+"""The program of sandbox workers: the interpreter without error output, in bubblewrap if available."""
 
 import os
 import shlex
@@ -14,7 +14,7 @@ from pydantic_monty._binary import find_monty_binary
 from taskloom.environments.machines.bubblewrap import NAMESPACES, WITHOUT, Isolation, runs
 from taskloom.evaluators_api.errors import SandboxUnavailableError
 
-_INSIDE = "/sandbox/monty"
+_INNER_PATH = "/sandbox/monty"
 _BUBBLEWRAP = (
     *NAMESPACES,
     "--die-with-parent",
@@ -29,8 +29,7 @@ _BUBBLEWRAP = (
 
 
 # The shell stays as the parent: bubblewrap asks to be killed when the *thread* that started it ends, and
-# pools start workers from whichever thread needs one. When the shell is killed, everything below it dies with
-# it.
+# pools start workers from whichever thread needs one. When the shell is killed, everything below it dies.
 _SCRIPT = """#!/bin/sh
 ulimit -t 3600
 ulimit -c 0
@@ -40,8 +39,8 @@ exit $?
 
 
 class WorkerProgram:
-    """The workers' start script, which exists until it is closed; in memory where the system can do that, so
-    that nothing remains when this process is killed."""
+    """The workers' start script, which exists until `close`; in memory if the system supports that, so that
+    nothing remains when this process is killed."""
 
     def __init__(self, isolation: Isolation) -> None:
         """Write the script.
@@ -57,23 +56,23 @@ class WorkerProgram:
                 "The sandbox's interpreter is missing; install the package pydantic-monty==1.4.0."
             ) from error
         self.confined = isolation != "never" and bubblewrap_works()
-        """Whether bubblewrap is in it."""
+        """Whether it runs bubblewrap."""
         if isolation == "always" and not self.confined:
             raise SandboxUnavailableError(
                 f"{WITHOUT}; install it, or set the sandbox's isolation to 'automatic'."
             )
         command = [str(interpreter)]
         if self.confined:
-            command = [*_BUBBLEWRAP, "--ro-bind", str(interpreter), _INSIDE, _INSIDE]
+            command = [*_BUBBLEWRAP, "--ro-bind", str(interpreter), _INNER_PATH, _INNER_PATH]
         self._release = ExitStack()
-        self.path = self._written(_SCRIPT.format(command=shlex.join(command)))
-        """What to execute."""
+        self.path = self._write(_SCRIPT.format(command=shlex.join(command)))
+        """The file to execute."""
 
     def close(self) -> None:
-        """Remove it; running workers are not affected."""
+        """Remove the script; running workers are not affected."""
         self._release.close()
 
-    def _written(self, script: str) -> Path:
+    def _write(self, script: str) -> Path:
         if not hasattr(os, "memfd_create"):
             folder = self._release.enter_context(tempfile.TemporaryDirectory(prefix="taskloom-worker-"))
             path = Path(folder) / "worker"

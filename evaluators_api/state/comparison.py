@@ -1,6 +1,5 @@
-"""What differs between two trees; linear in their size. Fields and records are matched by their names, other
-parts by their content in order; what is left between two matches is paired as long as it is alike, so a line
-that changed is one change."""
+"""The differences between two trees, in linear time. Fields and records are matched by name, other parts by
+content in order; parts left between two matches are paired if alike, so a changed line is one change."""
 
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
@@ -11,7 +10,7 @@ from taskloom.evaluators_api.state.nodes import Naming, Node
 from taskloom.resources.noise import EffectKind
 
 MOST_CHANGES = 2_000
-"""Changes of one container that are told apart; further ones are left out."""
+"""Most changes of one container; further ones are left out."""
 _LISTED = ("record", "position")
 _ALIKE = 0.5
 _LONGEST_COMPARED = 400
@@ -22,42 +21,42 @@ class Change:
     """One difference between two trees."""
 
     address: tuple[str, ...]
-    """Where, in the second tree; for what was removed, in the first."""
+    """Address in the second tree; for something removed, in the first."""
     namings: tuple[Naming, ...]
     """What each segment of the address is."""
     kind: EffectKind
     before: Node | None
     after: Node | None
     parents: tuple[Node, Node] | None = None
-    """The groups that hold it, in both trees; None for what lies inside of something added or removed."""
+    """The groups that contain it in both trees; None inside something added or removed."""
     around: tuple[tuple[Node, ...], ...] = ()
-    """The records and parts of lists it lies in that were there before, each as it was and, if it still is
-    there, as it is."""
+    """The records and list items around it that existed before, each as it was and, if it remains, as it
+    is."""
 
 
 def compare(before: Node, after: Node) -> tuple[Change, ...]:
-    """All differences, outermost first; what was added as a group is followed by all that is in it."""
+    """All differences, outermost first; an added group is followed by everything in it."""
     whole = Change((), (), "changed", before, after)
     return tuple(islice(_differences(whole, before, after), MOST_CHANGES))
 
 
 def _differences(here: Change, before: Node, after: Node) -> Iterator[Change]:
-    """What differs between two groups, which are `here`."""
+    """The differences between two groups at the place of `here`."""
 
-    def change(kind: EffectKind, node: Node, old: Node | None, new: Node | None, *listed: Node) -> Change:
+    def change(kind: EffectKind, node: Node, old: Node | None, new: Node | None, *record: Node) -> Change:
         address, namings = (*here.address, node.name), (*here.namings, node.naming)
-        around = (*here.around, listed) if listed and listed[0].naming in _LISTED else here.around
+        around = (*here.around, record) if record and record[0].naming in _LISTED else here.around
         return Change(address, namings, kind, old, new, (before, after), around)
 
-    pairs, gone, new = match_parts(before.children, after.children)
-    for node in gone:
+    pairs, removed, added = match_parts(before.children, after.children)
+    for node in removed:
         yield change("removed", node, node, None, node)
-    for old, fresh in pairs:
-        if old.digest != fresh.digest or old.value != fresh.value:
-            this = change("changed", fresh, old, fresh, old, fresh)
-            groups = old.value is None and fresh.value is None and (old.children or fresh.children)
-            yield from (list(_differences(this, old, fresh)) if groups else []) or [this]
-    for node in new:
+    for old, current in pairs:
+        if old.digest != current.digest or old.value != current.value:
+            whole = change("changed", current, old, current, old, current)
+            are_groups = old.value is None and current.value is None and (old.children or current.children)
+            yield from (list(_differences(whole, old, current)) if are_groups else []) or [whole]
+    for node in added:
         yield from _with_parts(change("added", node, None, node), node)
 
 
@@ -72,62 +71,62 @@ def _with_parts(addition: Change, node: Node) -> Iterator[Change]:
 def match_parts(
     before: Sequence[Node], after: Sequence[Node]
 ) -> tuple[list[tuple[Node, Node]], list[Node], list[Node]]:
-    """Parts that belong together, parts that are gone, parts that are new; each in the order of the text. A
-    field, such as a table, is known by its name alone, whatever it holds."""
-    named = {node.name: node for node in before if node.naming != "position"}
-    partner: dict[int, Node] = {}
-    taken: set[int] = set()
+    """Matching pairs, removed parts and added parts, each in the order of the text. A field, such as a table,
+    is matched by its name alone."""
+    by_name = {node.name: node for node in before if node.naming != "position"}
+    partners: dict[int, Node] = {}
+    matched: set[int] = set()
     for node in after:
-        old = named.get(node.name) if node.naming != "position" else None
+        old = by_name.get(node.name) if node.naming != "position" else None
         if old is not None and old.naming == node.naming:
-            partner[id(node)] = old
-            taken.add(id(old))
-    rest_before = [node for node in before if id(node) not in taken and node.naming != "field"]
-    rest_after = [node for node in after if id(node) not in partner and node.naming != "field"]
-    _match_content(rest_before, rest_after, partner, taken)
-    pairs = [(partner[id(node)], node) for node in after if id(node) in partner]
+            partners[id(node)] = old
+            matched.add(id(old))
+    left_before = [node for node in before if id(node) not in matched and node.naming != "field"]
+    left_after = [node for node in after if id(node) not in partners and node.naming != "field"]
+    _match_by_content(left_before, left_after, partners, matched)
+    pairs = [(partners[id(node)], node) for node in after if id(node) in partners]
     return (
         pairs,
-        [node for node in before if id(node) not in taken],
-        [node for node in after if id(node) not in partner],
+        [node for node in before if id(node) not in matched],
+        [node for node in after if id(node) not in partners],
     )
 
 
-def _match_content(
-    before: Sequence[Node], after: Sequence[Node], partner: dict[int, Node], taken: set[int]
+def _match_by_content(
+    before: Sequence[Node], after: Sequence[Node], partners: dict[int, Node], matched: set[int]
 ) -> None:
-    waiting: dict[int, deque[Node]] = {}
+    by_digest: dict[int, deque[Node]] = {}
     for node in before:
-        waiting.setdefault(node.digest, deque()).append(node)
+        by_digest.setdefault(node.digest, deque()).append(node)
     for node in after:
-        if waiting.get(node.digest):
-            partner[id(node)] = old = waiting[node.digest].popleft()
-            taken.add(id(old))
+        if by_digest.get(node.digest):
+            partners[id(node)] = old = by_digest[node.digest].popleft()
+            matched.add(id(old))
     gaps: dict[int, deque[Node]] = {}
     anchor = 0
     for old in before:
-        if id(old) in taken:
+        if id(old) in matched:
             anchor = id(old)
         else:
             gaps.setdefault(anchor, deque()).append(old)
     anchor = 0
     for node in after:
-        if id(node) in partner:
-            anchor = id(partner[id(node)])
+        if id(node) in partners:
+            anchor = id(partners[id(node)])
             continue
-        left = gaps.get(anchor)
-        if left and alike(left[0], node):
-            partner[id(node)] = old = left.popleft()
-            taken.add(id(old))
+        unmatched = gaps.get(anchor)
+        if unmatched and alike(unmatched[0], node):
+            partners[id(node)] = old = unmatched.popleft()
+            matched.add(id(old))
 
 
 def alike(old: Node, new: Node) -> bool:
-    """Whether `new` can be what became of `old`: the same kind of group, a text that shares half of its words
-    or ends, one word in the place of another. Records that one field tells apart are not."""
-    called_by = (
+    """Whether `new` can be a changed `old`: a group with the same fields, a text that shares half of its
+    words or ends, or one word instead of another. Records with ids in the same field are different ones."""
+    id_fields = (
         next((child.name for child in node.children if child.value == node.name), "") for node in (old, new)
     )
-    if old.naming == new.naming == "record" and len(set(called_by)) == 1:
+    if old.naming == new.naming == "record" and len(set(id_fields)) == 1:
         return False
     if old.value is None or new.value is None:
         one, other = ({(child.name, child.digest) for child in node.children} for node in (old, new))
@@ -135,22 +134,22 @@ def alike(old: Node, new: Node) -> bool:
         return old.value is new.value and same_names and not one.isdisjoint(other)
     if len(old.value.split()) == len(new.value.split()) == 1:
         return True
-    return _similar(old.value[:_LONGEST_COMPARED], new.value[:_LONGEST_COMPARED])
+    return _is_similar(old.value[:_LONGEST_COMPARED], new.value[:_LONGEST_COMPARED])
 
 
-def _similar(first: str, second: str) -> bool:
+def _is_similar(first: str, second: str) -> bool:
     """Whether two texts share most of their ends or words. Linear, unlike an edit distance."""
     if not first.strip() or not second.strip():
         return first.strip() == second.strip()
     longest = max(len(first), len(second))
-    ends = _shared(first, second) + _shared(first[::-1], second[::-1])
+    ends = _common_prefix_length(first, second) + _common_prefix_length(first[::-1], second[::-1])
     if ends >= _ALIKE * longest:
         return True
     words, others = Counter(first.split()), Counter(second.split())
     return (words & others).total() >= _ALIKE * max(words.total(), others.total())
 
 
-def _shared(first: str, second: str) -> int:
+def _common_prefix_length(first: str, second: str) -> int:
     pairs = zip(first, second, strict=False)
     return next(
         (index for index, (one, other) in enumerate(pairs) if one != other), min(len(first), len(second))

@@ -1,5 +1,5 @@
-"""Evidence made from evidence by editing the state at the end: effects undone, or with another value. Its
-files really hold the edited text, with its size and hash; an edit that cannot be expressed gives None."""
+"""Evidence made by editing the state at the end: with effects undone, or with other values. Its files really
+hold the edited text, with its size and hash; an edit that cannot be expressed gives None."""
 
 import hashlib
 import html
@@ -18,11 +18,11 @@ from taskloom.taskgraph.records.effect import Effect
 from taskloom.taskgraph.records.evidence import CLIPBOARD, Evidence, FileState
 from taskloom.taskgraph.text_folding import composed
 
-_MARKS = frozenset("\"'< ")
-_GAP = re.compile(r"\s*,?\s*")
-_SLOTS = {"text": "text", "image": "image_sha256", "file": "file_name"}
-"""Parts of the clipboard, and their fields."""
-_WAYS: tuple[Callable[[str], str], ...] = (
+_LEADING_MARKS = frozenset("\"'< ")
+_SEPARATOR = re.compile(r"\s*,?\s*")
+_CLIPBOARD_FIELDS = {"text": "text", "image": "image_sha256", "file": "file_name"}
+"""Fields of the clipboard, by address."""
+_NOTATIONS: tuple[Callable[[str], str], ...] = (
     lambda value: value,
     lambda value: "'" + value.replace("'", "''") + "'",
     lambda value: json.dumps(value, ensure_ascii=False),
@@ -34,7 +34,7 @@ _WAYS: tuple[Callable[[str], str], ...] = (
     lambda value: f" {json.dumps(value, ensure_ascii=False)}",
     lambda value: f"{json.dumps(value, ensure_ascii=False)}\n",
 )
-"""How values are written: plainly, in quotation marks, with entities, apart from what stands around them."""
+"""Ways to write a value: plainly, in quotation marks, with entities, with white space around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,29 +42,29 @@ class Edited:
     """Evidence that was edited, and how."""
 
     description: str
-    """What was done, as a person would say it."""
+    """What was done, in words."""
     evidence: Evidence
     start: Evidence | None = None
-    """The state at the start, where that was edited as well."""
+    """The state at the start, if it was edited as well."""
 
 
 def undone(start: Evidence, end: Evidence, effect: Effect) -> Evidence | None:
-    """`end` as it would be without a lasting `effect` and what lies inside of it."""
+    """`end` as it would be without a lasting `effect` and everything inside it."""
     if effect.area == "file":
         return _undone_in_file(start, end, effect)
     if effect.area == "directory":
         kept = [path for path in end.directories if path != effect.container]
-        added = [effect.container] if effect.kind == "removed" else []
-        return end.model_copy(update={"directories": tuple(sorted([*kept, *added]))})
-    return _with_slot(end, effect, getattr(start.clipboard, _SLOTS[effect.address[0]]))
+        restored = [effect.container] if effect.kind == "removed" else []
+        return end.model_copy(update={"directories": tuple(sorted([*kept, *restored]))})
+    return _with_clipboard(end, effect, getattr(start.clipboard, _CLIPBOARD_FIELDS[effect.address[0]]))
 
 
 def replaced(start: Evidence, end: Evidence, effect: Effect, value: str) -> Evidence | None:
-    """`end` with `value` where a lasting `effect` left its own; for a file as a whole, with that text."""
+    """`end` with `value` where a lasting `effect` left another; for a whole file, with that text."""
     if effect.kind == "removed" or effect.area == "directory":
         return None
     if effect.area != "file":
-        return None if effect.address == ("image",) else _with_slot(end, effect, value)
+        return None if effect.address == ("image",) else _with_clipboard(end, effect, value)
     if not effect.address:
         return with_text(end, effect.container, value)
     change = change_of(start, end, effect)
@@ -79,9 +79,9 @@ def with_text(evidence: Evidence, path: str, text: str) -> Evidence:
         clipboard = evidence.clipboard.model_copy(update={"text": text})
         return evidence.model_copy(update={"clipboard": clipboard})
     content = text.encode("utf-8", "surrogatepass")
-    digest, old = hashlib.sha256(content).hexdigest(), evidence.file(path)
-    kind = None if old is None else old.content
-    state = FileState(path=path, size=len(content), sha256=digest, text=text, content=kind)
+    digest, replaced_file = hashlib.sha256(content).hexdigest(), evidence.file(path)
+    content_type = None if replaced_file is None else replaced_file.content
+    state = FileState(path=path, size=len(content), sha256=digest, text=text, content=content_type)
     return with_file(without_files(evidence, {path}), state)
 
 
@@ -93,8 +93,8 @@ def with_file(evidence: Evidence, file: FileState) -> Evidence:
 
 def without_files(evidence: Evidence, paths: set[str]) -> Evidence:
     """`evidence` without the files at `paths`."""
-    left = tuple(file for file in evidence.files if file.path not in paths)
-    return evidence.model_copy(update={"files": left})
+    files = tuple(file for file in evidence.files if file.path not in paths)
+    return evidence.model_copy(update={"files": files})
 
 
 def with_edits(evidence: Evidence, path: str, edits: Sequence[tuple[Node, str | None]]) -> Evidence | None:
@@ -105,15 +105,15 @@ def with_edits(evidence: Evidence, path: str, edits: Sequence[tuple[Node, str | 
 
 
 def rewritten(path: str, text: str, edits: Sequence[tuple[Node, str | None]]) -> str | None:
-    """The text of a file with other values in some leaves of its tree, and without the parts that have None.
+    """The text of a file with new values in some leaves of its tree, and without parts whose value is None.
 
-    How a value is written is tried, first as the old one was: the leaves must say what they should and all
-    others what they said. None where no way does, and where the file would be none of its format.
+    Notations are tried, first that of the old value, until the leaves have the new values and all others the
+    old ones. None if no notation works, or if the result is not in the file's format.
     """
     name = read(path, text)[0]
     values = [(node.raw, composed(value)) for node, value in edits if value is not None]
     cuts = [(node.extent, "") for node, value in edits if value is None and node.extent is not None]
-    places = _written_out(path, text, values) if len(values) + len(cuts) == len(edits) else None
+    places = _written_values(path, text, values) if len(values) + len(cuts) == len(edits) else None
     if places is None:
         return None
     edited = spliced(text, *places)
@@ -121,48 +121,52 @@ def rewritten(path: str, text: str, edits: Sequence[tuple[Node, str | None]]) ->
     return edited if not edited or read(path, edited)[0] == name else None
 
 
-def _written_out(path: str, text: str, values: Sequence[tuple[Span, str]]) -> list[tuple[Span, str]] | None:
-    """Every value as it can be written in its place, and nothing around them changed: all as their old ones
-    look, or those of one kind in one way, or each in its own."""
-    each = []
+def _written_values(
+    path: str, text: str, values: Sequence[tuple[Span, str]]
+) -> list[tuple[Span, str]] | None:
+    """The values as written in their places, such that nothing else changes: all written like their old ones,
+    or those of one kind alike, or each in its own way."""
+    candidates = []
     kinds: dict[tuple[object, ...], list[tuple[Span, str]]] = {}
     for place, value in values:
-        old = _cut(text, place)
-        each.append((place, sorted((way(value) for way in _WAYS), key=partial(_is_unlike, old))))
-        # how the old one begins and what is in the new one decide how it is written
-        begins = old[:1] if old[:1] in _MARKS else old[:1].isdigit()
-        kind = (begins, value[:1].isdigit(), value.isalnum(), html.escape(value) == value)
+        old = _text_of(text, place)
+        notations = sorted((write(value) for write in _NOTATIONS), key=partial(_is_unlike, old))
+        candidates.append((place, notations))
+        # the beginning of the old value and the characters of the new one decide its notation
+        start = old[:1] if old[:1] in _LEADING_MARKS else old[:1].isdigit()
+        kind = (start, value[:1].isdigit(), value.isalnum(), html.escape(value) == value)
         kinds.setdefault(kind, []).append((place, value))
-    for rank in range(len(_WAYS) if len(kinds) == 1 else 1):
-        places = [(place, ways[rank]) for place, ways in each]
-        if not values or _says(path, text, spliced(text, *places), dict(values)):
-            return places
+    for rank in range(len(_NOTATIONS) if len(kinds) == 1 else 1):
+        edits = [(place, notations[rank]) for place, notations in candidates]
+        if not values or _has_values(path, text, spliced(text, *edits), dict(values)):
+            return edits
     if len(values) < 2:
         return None
     half = len(values) // 2
-    found: list[tuple[Span, str]] = []
+    edits = []
     for part in kinds.values() if len(kinds) > 1 else (values[:half], values[half:]):
-        written = _written_out(path, text, part)
-        if written is None:
+        part_edits = _written_values(path, text, part)
+        if part_edits is None:
             return None
-        found += written
-    return found if _says(path, text, spliced(text, *found), dict(values)) else None
+        edits += part_edits
+    return edits if _has_values(path, text, spliced(text, *edits), dict(values)) else None
 
 
 def _is_unlike(old: str, new: str) -> bool:
-    """Whether two writings begin, or end, otherwise: with a quotation mark, a tag, a space before nothing."""
+    """Whether two notations begin or end differently: with a quotation mark, a tag, a space, a line end."""
     marks = (old[:1] or " ", new[:1])
-    return (marks[0] != marks[1] and not _MARKS.isdisjoint(marks)) or old.endswith("\n") != new.endswith("\n")
+    begins_differently = marks[0] != marks[1] and not _LEADING_MARKS.isdisjoint(marks)
+    return begins_differently or old.endswith("\n") != new.endswith("\n")
 
 
-def _says(path: str, before: str, after: str, values: Mapping[Span, str]) -> bool:
-    """Whether leaves say the `values`, and all others what they said before, each in its place; where a value
-    is empty, in their order, because an empty leaf may be left out."""
-    wanted = [(where, values.get(place, said)) for where, place, said in _leaves(path, before)]
-    found = [(where, said) for where, _, said in _leaves(path, after)]
+def _has_values(path: str, before: str, after: str, values: Mapping[Span, str]) -> bool:
+    """Whether the leaves at the keys of `values` have these and all others their former values, each in its
+    position; if a value is empty, only in their order, because an empty leaf may be left out."""
+    wanted = [(position, values.get(span, value)) for position, span, value in _leaves(path, before)]
+    found = [(position, value) for position, _, value in _leaves(path, after)]
     if all(values.values()):
         return wanted == found
-    return [said for _, said in wanted if said] == [said for _, said in found if said]
+    return [value for _, value in wanted if value] == [value for _, value in found if value]
 
 
 @lru_cache(maxsize=8)
@@ -170,10 +174,10 @@ def _leaves(path: str, text: str) -> tuple[tuple[tuple[int, ...], Span, str], ..
     found: list[tuple[tuple[int, ...], Span, str]] = []
     pending: list[tuple[tuple[int, ...], Node]] = [((), read(path, text)[1])]
     while pending:
-        where, node = pending.pop()
+        position, node = pending.pop()
         if node.value is not None:
-            found.append((where, node.raw, node.value))
-        pending.extend(reversed([((*where, number), child) for number, child in enumerate(node.children)]))
+            found.append((position, node.raw, node.value))
+        pending.extend(reversed([((*position, number), child) for number, child in enumerate(node.children)]))
     return tuple(found)
 
 
@@ -186,83 +190,83 @@ def _undone_in_file(start: Evidence, end: Evidence, effect: Effect) -> Evidence 
     if change is None or text is None:
         return None
     edited = undo_change(effect.container, None if old is None else old.text, text, change)
-    done = None if edited is None else finished(effect.format, text, edited)
-    return None if done is None else with_text(end, effect.container, done)
+    completed = None if edited is None else finished(effect.format, text, edited)
+    return None if completed is None else with_text(end, effect.container, completed)
 
 
 def undo_change(path: str, before: str | None, after: str, change: Change) -> str | None:
-    """The text `after` of a file without `change`, which is one of those that lead from `before` to it."""
+    """The text `after` of a file without `change`, one of the changes from `before` to `after`."""
     old, new = change.before, change.after
     if new is not None and change.kind == "added":
         if new.extent is not None:
             return spliced(after, (new.extent, ""))
-        # a field of a new row cannot go alone, but it can be empty
+        # a field of a new row cannot be removed alone, but it can be empty
         return None if new.value is None else rewritten(path, after, [(new, "")])
     if before is None or old is None:
         return None
     if new is not None:
-        edited = spliced(after, (new.raw, _cut(before, old.raw)))
-        if old.value is None or new.value is None or _says(path, after, edited, {new.raw: old.value}):
+        edited = spliced(after, (new.raw, _text_of(before, old.raw)))
+        if old.value is None or new.value is None or _has_values(path, after, edited, {new.raw: old.value}):
             return edited
         return rewritten(path, after, [(new, old.value)]) or edited
-    return None if change.parents is None else _with_part(before, after, *change.parents, old)
+    return None if change.parents is None else _with_restored_part(before, after, *change.parents, old)
 
 
-def _with_part(before: str, after: str, old_group: Node, new_group: Node, lost: Node) -> str | None:
-    """`after` with `lost`, a part of `old_group` in `before` that is no more: the group as it was without the
-    others that are gone; where more than that changed, behind the last of those that stood before it."""
-    pairs, gone, new = match_parts(old_group.children, new_group.children)
-    extents = [node.extent for node in gone if node is not lost]
+def _with_restored_part(before: str, after: str, old_group: Node, new_group: Node, lost: Node) -> str | None:
+    """`after` with `lost`, a removed part of `old_group` in `before`: the old group without its other removed
+    parts or, if anything else in it changed, with the part after the last one that preceded it."""
+    pairs, removed, new = match_parts(old_group.children, new_group.children)
+    extents = [node.extent for node in removed if node is not lost]
     if not new and all(old.digest == now.digest for old, now in pairs) and None not in extents:
         begin, end = old_group.raw
         cuts = [((max(cut[0], begin), min(cut[1], end)), "") for cut in extents if cut is not None]
         shorter = spliced(before, *cuts)
         return spliced(after, (new_group.raw, shorter[begin : end - len(before) + len(shorter)]))
-    left = {id(old): now for old, now in pairs}
+    remaining = {id(old): now for old, now in pairs}
     position = next(index for index, node in enumerate(old_group.children) if node is lost)
-    known = [left[id(old)] for old in old_group.children[:position] if id(old) in left]
-    raw, gap = _cut(before, _written(lost)), _gap(before, old_group.children)
-    if known:
-        return with_another(after, known[-1], raw, (before, old_group))
-    if gap is None or not new_group.children:
+    preceding = [remaining[id(old)] for old in old_group.children[:position] if id(old) in remaining]
+    raw, separator = _text_of(before, _written_span(lost)), _separator_of(before, old_group.children)
+    if preceding:
+        return with_another(after, preceding[-1], raw, (before, old_group))
+    if separator is None or not new_group.children:
         return None
-    place = _written(new_group.children[0])[0]
-    return spliced(after, ((place, place), raw + gap))
+    start = _written_span(new_group.children[0])[0]
+    return spliced(after, ((start, start), raw + separator))
 
 
-def with_another(text: str, beside: Node, raw: str, *groups: tuple[str, Node]) -> str | None:
-    """`text` with one more part, written `raw`, behind `beside`, as the parts of one of `groups`, each with
-    the text that it is in, follow each other; None where they do not tell how."""
-    gaps = (_gap(around, group.children) for around, group in groups)
-    gap = next((found for found in gaps if found is not None), None)
-    place = _written(beside)[1]
-    return None if gap is None else spliced(text, ((place, place), gap + raw))
+def with_another(text: str, previous: Node, raw: str, *groups: tuple[str, Node]) -> str | None:
+    """`text` with another part, written as `raw`, after `previous`, separated like the parts of one of
+    `groups`, each given with its text; None if these show no separator."""
+    separators = (_separator_of(group_text, group.children) for group_text, group in groups)
+    separator = next((found for found in separators if found is not None), None)
+    end = _written_span(previous)[1]
+    return None if separator is None else spliced(text, ((end, end), separator + raw))
 
 
-def _written(node: Node) -> Span:
+def _written_span(node: Node) -> Span:
     return node.whole or node.raw
 
 
-def _gap(text: str, parts: Sequence[Node]) -> str | None:
-    """What stands between two parts: the first that is no more than white space and a comma."""
-    found = (text[_written(one)[1] : _written(other)[0]] for one, other in pairwise(parts))
-    return next((gap for gap in found if _GAP.fullmatch(gap)), None)
+def _separator_of(text: str, parts: Sequence[Node]) -> str | None:
+    """The first text between two parts that is only white space and a comma."""
+    between = (text[_written_span(one)[1] : _written_span(other)[0]] for one, other in pairwise(parts))
+    return next((found for found in between if _SEPARATOR.fullmatch(found)), None)
 
 
-def _with_slot(end: Evidence, effect: Effect, value: str | None) -> Evidence:
-    clipboard = end.clipboard.model_copy(update={_SLOTS[effect.address[0]]: value})
+def _with_clipboard(end: Evidence, effect: Effect, value: str | None) -> Evidence:
+    clipboard = end.clipboard.model_copy(update={_CLIPBOARD_FIELDS[effect.address[0]]: value})
     return end.model_copy(update={"clipboard": clipboard})
 
 
 def change_of(start: Evidence, end: Evidence, effect: Effect) -> Change | None:
-    """The change in a file that `effect` tells of."""
+    """The change in a file that `effect` describes."""
     changes = file_changes(start, end, effect.container)[1]
     wanted = (effect.address, effect.kind)
     return next((item for item in changes if (item.address, item.kind) == wanted), None)
 
 
 def text_at(evidence: Evidence, path: str) -> str | None:
-    """The text of a file, or of the clipboard; None where there is none."""
+    """The text of a file or of the clipboard; None if there is none."""
     if path == CLIPBOARD:
         return evidence.clipboard.text
     file = evidence.file(path)
@@ -270,11 +274,11 @@ def text_at(evidence: Evidence, path: str) -> str | None:
 
 
 def spliced(text: str, *edits: tuple[Span, str]) -> str:
-    """`text` with something else at these places, which do not overlap."""
+    """`text` with other text at these places, which do not overlap."""
     for (begin, end), written in sorted(edits, reverse=True):
         text = text[:begin] + written + text[end:]
     return text
 
 
-def _cut(text: str, span: Span) -> str:
+def _text_of(text: str, span: Span) -> str:
     return text[span[0] : span[1]]

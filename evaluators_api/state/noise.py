@@ -1,5 +1,5 @@
-"""Which changes are noise: those at places that the applications were measured to change by themselves, which
-evidence carries (`Evidence.noise`). Without measured places nothing is noise."""
+"""Recognises noise: changes at places that applications, as measured, change by themselves. Evidence carries
+these places (`Evidence.noise`); without any, nothing is noise."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -10,21 +10,20 @@ from taskloom.taskgraph.records.evidence import Evidence
 
 _ANY = "*"
 _Place = tuple[Callable[[str], object], tuple[str, ...]]
-"""Whether a path is meant, and the address in it."""
+"""Test of whether a path is that of the place, and the address in the file."""
 
 
 class Noise:
-    """The places of some applications, ready to be asked."""
+    """The places that some applications change by themselves."""
 
     def __init__(self, places: Sequence[NoisePlace]) -> None:
-        """Nothing but `places` is noise."""
         self._places: dict[tuple[Area, EffectKind], list[_Place]] = {}
         for place in places:
             matches = re.compile("[^/]*".join(map(re.escape, place.container.split(_ANY)))).fullmatch
             self._places.setdefault((place.area, place.kind), []).append((matches, place.address))
 
     def covers(self, area: Area, container: str, address: Sequence[str], kind: EffectKind) -> bool:
-        """Whether a change of this kind at this address, or one around it, happens by itself.
+        """Whether a change of this kind, at this address or one around it, is noise.
 
         >>> noise = Noise([NoisePlace(container="a.db", address=("visits", "rows", "*"), kind="added")])
         >>> noise.covers("file", "a.db", ("visits", "rows", "7", "page"), "added")
@@ -40,7 +39,7 @@ class Noise:
         )
 
     def concerns(self, container: str) -> bool:
-        """Whether anything in this file or the file itself changes by itself."""
+        """Whether there can be noise in this file, or the file can be noise."""
         of_files = (places for (area, _), places in self._places.items() if area == "file")
         return any(matches(container) is not None for places in of_files for matches, _ in places)
 
@@ -51,9 +50,9 @@ def _compiled(places: tuple[NoisePlace, ...]) -> Noise:
 
 
 NO_NOISE = _compiled(())
-"""Nothing changes by itself, or nobody measured it."""
+"""No place changes by itself, or none was measured."""
 
 
 def noise_between(start: Evidence, end: Evidence) -> Noise:
-    """What the applications of these states change by themselves."""
+    """The noise of the applications in these states."""
     return _compiled(start.noise or end.noise)

@@ -1,4 +1,4 @@
-"""Records in trees: rows, objects, elements, sections; what they hold."""
+"""Records in trees (rows, objects, elements, sections) and their fields."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,14 +9,14 @@ from taskloom.taskgraph.text_folding import is_cut_of, written_out
 
 _LONGEST_NUMBER = 40
 _AMOUNT = re.compile(r"(-?\d{1,20}(?:\.\d{1,10})?) ([A-Z]{3})")
-_ITEM = "*"
+_ANY_ITEM = "*"
 _LITERALS = ("true", "false", "null")
 """Values of JSON and SQL whose case is a matter of the format."""
 
 
 def records_of(tree: Node, within: str = "", *, outermost: bool = False) -> Iterator[Node]:
-    """Groups that hold values, below the address `within`, with parts separated by '/'; all by default, or
-    only the `outermost`, which lie in no other one."""
+    """Groups that hold values, below the address `within`, written with '/'; all of them, or only the
+    `outermost`, which lie in no other."""
     top = tree.at(parts_of(within))
     pending = [] if top is None else [top]
     while pending:
@@ -29,14 +29,14 @@ def records_of(tree: Node, within: str = "", *, outermost: bool = False) -> Iter
 
 
 def fields_around(tree: Node, address: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The innermost record around `address`: its address, and its values by name; none without names."""
-    places = (tuple(address[:depth]) for depth in range(len(address) - 1, -1, -1))
-    found = ((place, named_fields(node)) for place in places if (node := tree.at(place)) is not None)
-    return next((item for item in found if item[1]), ((), {}))
+    """The address of the innermost record around `address`, and its values by name; empty without one."""
+    addresses = (tuple(address[:depth]) for depth in range(len(address) - 1, -1, -1))
+    records = ((outer, named_fields(node)) for outer in addresses if (node := tree.at(outer)) is not None)
+    return next((item for item in records if item[1]), ((), {}))
 
 
 def named_fields(record: Node) -> dict[str, str]:
-    """Values, and texts in lines, of a record's own fields by name."""
+    """Values of a record's own fields by name, texts in lines included."""
     return {child.name: text_of(child) for child in filter(_is_field, record.children)}
 
 
@@ -50,18 +50,18 @@ def holds(record: Node, fields: Mapping[str, str]) -> bool:
     In a name such as `postings/*/account` the `*` is one item of the list, the same for all names with that
     beginning.
     """
-    inside: dict[str, dict[str, str]] = {}
+    by_list: dict[str, dict[str, str]] = {}
     for name, value in fields.items():
-        place, item, rest = name.partition(_ITEM)
+        list_address, item, rest = name.partition(_ANY_ITEM)
         if item:
-            inside.setdefault(place, {})[rest.removeprefix("/")] = value
+            by_list.setdefault(list_address, {})[rest.removeprefix("/")] = value
             continue
         found = field_of(record, name)
         if found is None or not same_value(value, text_of(found)):
             return False
-    for place, wanted in inside.items():
-        items = record.at(parts_of(place))
-        # an empty name stands for the item itself
+    for list_address, wanted in by_list.items():
+        items = record.at(parts_of(list_address))
+        # an empty name means the item itself
         if items is None or not any(
             same_value(wanted[""], text_of(item)) if "" in wanted else holds(item, wanted)
             for item in items.children
@@ -71,44 +71,48 @@ def holds(record: Node, fields: Mapping[str, str]) -> bool:
 
 
 def reference(tree: Node, value: str, names: Iterable[str]) -> tuple[str, str, str] | None:
-    """The record that `value` refers to, if a person knows it by one of `names`: its id's field, the field of
-    the name, the name."""
+    """The record with the id `value`, if a field holds one of `names`: the field of the id, the field of the
+    name, the name."""
     wanted = {name for name in names if name.strip()}
     if not value.strip() or value in wanted:
         return None
     for record in records_of(tree):
         if identity(record) == value:
-            held = [(child.name, child.value) for child in record.children if child.value is not None]
-            for name, known in held:
-                if known in wanted:
-                    return next(field for field, text in held if text == value), name, known
+            values = [(child.name, child.value) for child in record.children if child.value is not None]
+            for field, name in values:
+                if name in wanted:
+                    return next(other_field for other_field, text in values if text == value), field, name
     return None
 
 
 def belonging(tree: Node, fields: Mapping[str, str]) -> list[Node]:
     """The first record with these fields, then all records that refer to it by its id, in file order."""
     records = list(records_of(tree))
-    known = [record for record in records if holds(record, fields)][:1]
-    return [*known, *(record for record in records if known and refers(record, known[0]))]
+    first = [record for record in records if holds(record, fields)][:1]
+    return [*first, *(record for record in records if first and refers(record, first[0]))]
 
 
 def refers(record: Node, other: Node) -> bool:
-    """Whether a record holds what another one is called by."""
-    known = identity(other)
-    return bool(known) and identity(record) != known and any(item.value == known for item in record.children)
+    """Whether a record holds the id of another one."""
+    other_id = identity(other)
+    return (
+        bool(other_id)
+        and identity(record) != other_id
+        and any(item.value == other_id for item in record.children)
+    )
 
 
 def field_of(record: Node, name: str) -> Node | None:
-    """The field called `name`, or at the address `name` below the record; attributes also without '@'."""
+    """The field with this name or, below the record, this address; attributes also without '@'."""
     found = record.at((name,)) or record.at((f"@{name}",))
     if found is None and "/" in name:
         found = record.at(parts_of(name))
-    folded = (child for child in record.children if child.name.casefold() == name.casefold())
-    return found or next(folded, None)
+    any_case = (child for child in record.children if child.name.casefold() == name.casefold())
+    return found or next(any_case, None)
 
 
 def text_of(node: Node) -> str:
-    """What a field holds: the value of a leaf, the lines of a text, JSON for everything else."""
+    """The content of a field: the value of a leaf, the lines of a text, JSON for everything else."""
     if node.value is None and is_lines(node):
         return "\n".join(child.value or "" for child in node.children)
     return node.content()
@@ -120,8 +124,8 @@ def parts_of(address: str) -> tuple[str, ...]:
 
 
 def same_value(wanted: str, found: str) -> bool:
-    """Whether two values are the same: as whole texts, case and the spaces around them included, as numbers,
-    as amounts of one currency, or as literals.
+    """Whether two values are the same: as whole texts, with case and outer spaces, as numbers, as amounts of
+    one currency, or as literals.
 
     >>> same_value("120", "120.0"), same_value("Desk", "Desk lamp"), same_value("", " "), same_value("True", "true")
     (True, False, True, True)
@@ -144,14 +148,14 @@ def same_value(wanted: str, found: str) -> bool:
 
 
 def is_lines(node: Node) -> bool:
-    """Whether a group is a text in lines: nothing but values that are known by their positions."""
+    """Whether a group is a text in lines: all its children are values named by position."""
     return bool(node.children) and all(
         child.naming == "position" and child.value is not None for child in node.children
     )
 
 
 def rows_in(tree: Node, within: str = "") -> str:
-    """The address of the rows below `within` where there are any: the names of columns are no record."""
+    """The address of the rows below `within`, if any, because the names of the columns are no record."""
     return f"{within}/rows" if tree.at((*parts_of(within), "rows")) is not None else within
 
 
@@ -166,11 +170,11 @@ def fields_of(record: Node) -> dict[str, str]:
 
 
 def row_of(fields: Mapping[str, str], names: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """The fields that are called `names`: equal for copies, in which numbers may be written otherwise."""
-    return tuple((name, _canonical(fields[name])) for name in sorted({*names} & fields.keys()))
+    """The fields called `names` in a form that is equal for copies with numbers written differently."""
+    return tuple((name, _canonical_value(fields[name])) for name in sorted({*names} & fields.keys()))
 
 
-def _canonical(value: str) -> str:
+def _canonical_value(value: str) -> str:
     folded = " ".join(value.split())
     try:
         return f"{float(folded):.12g}" if len(folded) < _LONGEST_NUMBER else folded

@@ -1,6 +1,5 @@
-"""References: which record stands behind an id that an application made up, which is another one in every
-performance, which records refer to it, and what the records around a change hold, by which the one is known
-that is meant; and where what is new was at the start."""
+"""References: the records behind generated ids, which differ between performances, and the records that refer
+to them; the values in the records around a change, which identify it; and the sources of copied values."""
 
 import re
 from collections import Counter
@@ -18,93 +17,95 @@ from taskloom.taskgraph.records.effect import ANY
 from taskloom.taskgraph.records.evidence import Evidence, FileState
 
 MOST_LOOKED_UP = 300
-"""Different values of one state that are looked up; further ones stand for nothing."""
+"""Most different values of one state that are looked up; further ones refer to nothing."""
 _SHORTEST, _LONGEST = 3, 64
-_MOST_HELD = 300
+_MOST_NODES = 300
 _WORD = re.compile(r"\w+")
 _Group = tuple[str, ...]
 
 
 class References:
-    """Looks up the records of one state by what they are called by."""
+    """Looks up the records of one state by their ids."""
 
     def __init__(self, evidence: Evidence, parameters: Mapping[str, str]) -> None:
         self._evidence = evidence
         names = {PurePosixPath(value).name: name for name, value in parameters.items() if "/" in value}
         names |= {value: name for name, value in parameters.items()}
         self._names = {value: name for value, name in names.items() if len(value) >= _SHORTEST}
-        self._found: dict[str, str] = {}
+        self._templates: dict[str, str] = {}
 
-    def named(self, value: str | None) -> str:
-        """Templates of the parameters that the record called `value` holds, sorted; empty for none, and for
-        values of parameters and numbers, of which every table has its own."""
+    def templates_of(self, value: str | None) -> str:
+        """Templates of the parameters in the record with the id `value`, sorted; empty if there are none, and
+        for values of parameters and numbers, which are ids in every table."""
         if value is None or not self._names or not _SHORTEST <= len(value) <= _LONGEST:
             return ""
         if value.isdigit() or value in self._names:
             return ""
-        if value not in self._found and len(self._found) < MOST_LOOKED_UP:
-            texts = {text for file in self._evidence.files for text in _told(file, value)}
-            held = sorted({self._names[text] for text in texts & self._names.keys()})
-            self._found[value] = " ".join(f"{{{name}}}" for name in held)
-        return self._found.get(value, "")
+        if value not in self._templates and len(self._templates) < MOST_LOOKED_UP:
+            texts = {text for file in self._evidence.files for text in _values_of_record(file, value)}
+            names = sorted({self._names[text] for text in texts & self._names.keys()})
+            self._templates[value] = " ".join(f"{{{name}}}" for name in names)
+        return self._templates.get(value, "")
 
     @cached_property
-    def numbered(self) -> dict[str, frozenset[str]]:
-        """Templates of the parameters that the records with a number hold, of whatever table; only other
-        performances tell which of them it stands for."""
-        found: dict[str, frozenset[str]] = {}
+    def templates_by_number(self) -> dict[str, frozenset[str]]:
+        """Templates of the parameters in the records with a number as their id, over all tables; only other
+        performances show to which record a number refers."""
+        by_number: dict[str, frozenset[str]] = {}
         for file in self._evidence.files if self._names else ():
-            for called, texts in _texts(file.path, file.text).items() if file.text is not None else ():
-                held = {f"{{{self._names[text]}}}" for text in texts & self._names.keys()}
-                if held and called.isdigit():
-                    found[called] = found.get(called, frozenset()) | held
-        return found
+            by_id = {} if file.text is None else _values_by_id(file.path, file.text)
+            for record_id, texts in by_id.items():
+                templates = {f"{{{self._names[text]}}}" for text in texts & self._names.keys()}
+                if templates and record_id.isdigit():
+                    by_number[record_id] = by_number.get(record_id, frozenset()) | templates
+        return by_number
 
 
-class Touched:
-    """Records that work changed or removed and a parameter names, and the records that refer to them, which
-    an application may mark or remove with them."""
+class TouchedRecords:
+    """Records that the work changed or removed and a parameter names, and the records that refer to them,
+    which an application may mark or remove with them."""
 
     def __init__(self, changes: Iterable[tuple[Node, Change]], parameters: Mapping[str, str]) -> None:
-        """`changes` with the tree that each of them lies in, at the start."""
+        """`changes`, each with the tree at the start in which it lies."""
         values = {value for value in parameters.values() if len(value) >= _SHORTEST}
-        self._known: dict[str, frozenset[str]] = {}
+        self._group_ids: dict[str, frozenset[str]] = {}
+        """By the id of each touched record, the ids in its group."""
         for tree, change in changes if values else ():
-            record, beside = _record_of(tree, change)
+            record, siblings = _record_of(tree, change)
             if identity(record) and any(item.value in values for item in record.children):
-                self._known[identity(record)] = frozenset(map(identity, beside))
+                self._group_ids[identity(record)] = frozenset(map(identity, siblings))
 
     def is_followed(self, tree: Node, change: Change) -> bool:
-        """Whether a change is one of a record that refers to such a record."""
-        record, beside = _record_of(tree, change) if self._known else (NOTHING, ())
-        return identity(record) not in self._known and self._refers(record, beside)
+        """Whether a change is in a record that refers to a touched one."""
+        record, siblings = _record_of(tree, change) if self._group_ids else (NOTHING, ())
+        return identity(record) not in self._group_ids and self._refers(record, siblings)
 
-    def followers(self, tree: Node) -> bool:
-        """Whether any record below refers to such a record."""
+    def has_followers(self, tree: Node) -> bool:
+        """Whether any record below refers to a touched one."""
         return any(
             self._refers(record, node.children)
-            for _, node in (tree.walk() if self._known else ())
+            for _, node in (tree.walk() if self._group_ids else ())
             for record in node.children
-            if record.naming == "record" and identity(record) not in self._known
+            if record.naming == "record" and identity(record) not in self._group_ids
         )
 
-    def _refers(self, record: Node, beside: Iterable[Node]) -> bool:
-        """Whether a field holds what a touched record is called by. A number may mean anything: it refers
-        where all records beside hold there what records of the touched one's group are called by."""
+    def _refers(self, record: Node, siblings: Iterable[Node]) -> bool:
+        """Whether a field holds the id of a touched record. A number may mean anything: it is a reference
+        only if the field holds ids of the touched record's group in all `siblings`."""
         for child in record.children:
-            among = self._known.get(child.value or "")
-            if among is None:
+            group_ids = self._group_ids.get(child.value or "")
+            if group_ids is None:
                 continue
             if not (child.value or "").isdigit():
                 return True
-            held = {part.value for item in beside for part in item.children if part.name == child.name}
-            if held - {None, "", "NULL"} <= among:
+            values = {part.value for item in siblings for part in item.children if part.name == child.name}
+            if values - {None, "", "NULL"} <= group_ids:
                 return True
         return False
 
 
 def _record_of(tree: Node, change: Change) -> tuple[Node, tuple[Node, ...]]:
-    """The record that was changed or removed, without children where there is none, and its group."""
+    """The record that was changed or removed, without children if there is none, and its group."""
     if change.kind == "removed" and change.before is not None and change.before.naming == "record":
         return change.before, tree.parts(change.address[:-1])
     if change.kind != "added" and change.parents is not None and change.parents[0].naming == "record":
@@ -112,18 +113,19 @@ def _record_of(tree: Node, change: Change) -> tuple[Node, tuple[Node, ...]]:
     return NOTHING, ()
 
 
-def _told(file: FileState, value: str) -> frozenset[str]:
+def _values_of_record(file: FileState, value: str) -> frozenset[str]:
+    """Values of the records with the id `value`; those of the file itself if `value` is in its path."""
     path = PurePosixPath(file.path)
-    own = value in (*path.parts, path.stem)
-    if file.text is None or not (own or value in file.text):
+    is_own_name = value in (*path.parts, path.stem)
+    if file.text is None or not (is_own_name or value in file.text):
         return frozenset()
-    return _texts(file.path, file.text).get("" if own else value, frozenset())
+    return _values_by_id(file.path, file.text).get("" if is_own_name else value, frozenset())
 
 
 @lru_cache(maxsize=256)
-def _texts(path: str, text: str) -> dict[str, frozenset[str]]:
-    """Values that records hold themselves, by what these are called by, in whatever table; those of the file
-    itself under the empty name."""
+def _values_by_id(path: str, text: str) -> dict[str, frozenset[str]]:
+    """Values of the records' own fields by the id of the record, over all tables; those of the file itself
+    under the empty id."""
     tree = read(path, text)[1]
     found: dict[str, set[str]] = {"": _values(tree)}
     for record in records_of(tree):
@@ -136,49 +138,49 @@ def _values(node: Node) -> set[str]:
 
 
 class HeldValues:
-    """Looks for values of parameters at the start; or for certain texts, at the start and at the end."""
+    """Finds values of parameters in the start state, or given texts in the start and end states."""
 
     def __init__(
         self, start: Evidence, end: Evidence, parameters: Mapping[str, str], texts: Collection[str] | None
     ) -> None:
-        """With `texts`, these are looked for instead of the values of `parameters`."""
+        """With `texts`, find these instead of the values of `parameters`."""
         names = names_of(parameters.items()) if texts is None else {text: text for text in texts}
         self._names = {value: name for value, name in names.items() if len(value) >= _SHORTEST}
-        self._ends = (start,) if texts is None else (start, end)
-        self._told: dict[str, set[str | None]] = {}
+        self._states = (start,) if texts is None else (start, end)
+        self._values: dict[str, set[str | None]] = {}
 
-    def told(self, container: str, around: Sequence[Sequence[Node]]) -> tuple[str, ...]:
-        """What the records `around`, each as it was and as it is, and files and folders under made-up names
-        on the way to them, hold of what is looked for."""
+    def names_in(self, container: str, around: Sequence[Sequence[Node]]) -> tuple[str, ...]:
+        """The names of those values that occur in the records `around`, each as it was and as it is, and in
+        files and folders with generated names on the way to them."""
         if not self._names or not container:
             return ()
         found = {
             node.value
             for record in around
-            for state in record[: len(self._ends)]
-            for _, node in islice(state.walk(), _MOST_HELD)
+            for state in record[: len(self._states)]
+            for _, node in islice(state.walk(), _MOST_NODES)
         }
         parts = container.split("/")
         for depth, part in enumerate(steady_path(container).split("/"), start=1):
             if ANY in part:
-                found |= self._in("/".join(parts[:depth]))
+                found |= self._values_at("/".join(parts[:depth]))
         return tuple(sorted(name for value, name in self._names.items() if value in found))
 
-    def _in(self, place: str) -> set[str | None]:
-        if place not in self._told:
-            self._told[place] = {
+    def _values_at(self, place: str) -> set[str | None]:
+        if place not in self._values:
+            self._values[place] = {
                 node.value
-                for evidence in self._ends
+                for evidence in self._states
                 for file in evidence.files
                 if place in (file.path, file.path.rpartition("/")[0]) and file.text is not None
                 if any(value in file.text for value in self._names)
-                for _, node in islice(read(file.path, file.text)[1].walk(), _MOST_HELD)
+                for _, node in islice(read(file.path, file.text)[1].walk(), _MOST_NODES)
             }
-        return self._told[place]
+        return self._values[place]
 
 
 def source_of_text(start: Evidence, container: str, value: str | None) -> str:
-    """Where `value` was as a whole: `clipboard`, or the path of another file than `container`; else empty."""
+    """The source of the whole `value`: `clipboard`, the path of another file than `container`, or empty."""
     wanted = (value or "").strip().replace("\r\n", "\n")
     if len(wanted) < _SHORTEST:
         return ""
@@ -187,34 +189,36 @@ def source_of_text(start: Evidence, container: str, value: str | None) -> str:
 
 
 def sources_of_records(start: Evidence, container: str, changes: Sequence[Change]) -> dict[_Group, str]:
-    """Groups to which copies of all the records of one file were added, each with the path of that file."""
+    """Groups to which copies of all records of one file were added, each with the path of that file."""
     added: dict[_Group, list[Node]] = {}
     for item in changes:
         new = item.after if item.kind == "added" and item.parents is not None else None
         if new is not None and new.children and new.naming in ("record", "position"):
             added.setdefault(item.address[:-1], []).append(new)
-    sources = {group: _copied_from(start, container, records) for group, records in added.items()}
+    sources = {group: _source_of_records(start, container, records) for group, records in added.items()}
     return {group: path for group, path in sources.items() if path}
 
 
-def _copied_from(start: Evidence, container: str, records: Sequence[Node]) -> str:
+def _source_of_records(start: Evidence, container: str, records: Sequence[Node]) -> str:
     found = [fields_of(item) for item in records]
-    telling = max(_WORD.findall(" ".join(found[0].values())), key=len, default="")
-    for file in start.files if len(telling) >= _SHORTEST else ():
-        if file.path == container or telling not in (file.text or "") or file.truncated:
+    longest_word = max(_WORD.findall(" ".join(found[0].values())), key=len, default="")
+    for file in start.files if len(longest_word) >= _SHORTEST else ():
+        if file.path == container or longest_word not in (file.text or "") or file.truncated:
             continue
-        held = fields_in(read(file.path, file.text or "")[1])
-        names = {name for fields in held for name in fields}
-        if len(held) != len(found) or not all(names <= fields.keys() for fields in (*held, *found)):
+        candidate = fields_in(read(file.path, file.text or "")[1])
+        names = {name for fields in candidate for name in fields}
+        if len(candidate) != len(found) or not all(names <= fields.keys() for fields in (*candidate, *found)):
             continue
-        if Counter(row_of(item, names) for item in held) == Counter(row_of(item, names) for item in found):
+        if Counter(row_of(item, names) for item in candidate) == Counter(
+            row_of(item, names) for item in found
+        ):
             return file.path
     return ""
 
 
 @lru_cache(maxsize=16)
 def _whole_texts(files: tuple[FileState, ...], clipboard: str) -> dict[str, str]:
-    held = {file.text.strip().replace("\r\n", "\n"): file.path for file in reversed(files) if file.text}
+    sources = {file.text.strip().replace("\r\n", "\n"): file.path for file in reversed(files) if file.text}
     if clipboard.strip():
-        held[clipboard.strip().replace("\r\n", "\n")] = "clipboard"
-    return held
+        sources[clipboard.strip().replace("\r\n", "\n")] = "clipboard"
+    return sources

@@ -1,4 +1,4 @@
-"""What is refused before an experiment starts: unknown names, missing keys, files that do not read."""
+"""Checks before an experiment starts: unknown names, missing keys, unreadable files."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ def read_experiment(path: Path) -> ExperimentFile:
     """The experiment in a YAML file.
 
     Raises:
-        CommandError: the file cannot be read, or is no experiment; every problem is named.
+        CommandError: the file cannot be read, or is not an experiment; every problem is named.
     """
     if path.exists() and not path.is_file():
-        raise CommandError(f"cannot read the experiment {path}: it is no regular file")
-    content = parse_yaml(_text_of(path, "the experiment"), str(path))
+        raise CommandError(f"cannot read the experiment {path}: it is not a regular file")
+    content = parse_yaml(_read_text(path, "the experiment"), str(path))
     for entry in content.get("agents") or () if isinstance(content, dict) else ():
         if isinstance(entry, dict) and "prompt_file" in entry:
-            entry["prompt"] = _text_of(path.parent / str(entry.pop("prompt_file")), "the prompt")
+            entry["prompt"] = _read_text(path.parent / str(entry.pop("prompt_file")), "the prompt")
     return experiment_of(content, str(path))
 
 
-def _text_of(path: Path, what: str) -> str:
+def _read_text(path: Path, what: str) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -56,21 +56,21 @@ def _text_of(path: Path, what: str) -> str:
 
 
 def experiment_of(content: object, name: str) -> ExperimentFile:
-    """The experiment that `content` describes; `name` says where it stands.
+    """The experiment that `content` describes; `name` is its source, for messages.
 
     Raises:
-        CommandError: it is no experiment.
+        CommandError: it is not an experiment.
     """
     if not isinstance(content, dict):
-        raise CommandError(f"{name} is no experiment: it holds no fields; see docs/agents.md")
+        raise CommandError(f"{name} is not an experiment: it holds no fields; see docs/agents.md")
     try:
         return ExperimentFile.model_validate(content)
     except ValidationError as error:
-        raise CommandError(f"{name} is no experiment:\n{describe_problems(error)}") from None
+        raise CommandError(f"{name} is not an experiment:\n{describe_problems(error)}") from None
 
 
 def check_experiment(experiment: ExperimentFile, settings: Settings) -> None:
-    """Check agents, protocol, keys, applications and settings; starts nothing and asks nobody.
+    """Check agents, protocol, keys, applications and settings; starts nothing and calls no model.
 
     Raises:
         CommandError: an agent or an application is unknown or missing.
@@ -92,7 +92,7 @@ def check_experiment(experiment: ExperimentFile, settings: Settings) -> None:
 
 
 def _refuse_without_model(entry: AgentEntry, settings: Settings) -> None:
-    """Rules can act in the place of the build's actor, and of no other agent."""
+    """Refuse an agent whose model is missing: rules can replace only the actor of builds."""
     missing = [role for role in roles_of(entry) if settings.is_offline(role)]
     if missing and entry.agent != MODEL:
         own = " or give the agent a `model`" if ModelRole.ACTOR in missing else ""
@@ -112,7 +112,7 @@ def _check_prompt(entry: AgentEntry) -> None:
     try:
         check_own_prompt(entry.prompt, known)
     except TemplateBrokenError as error:
-        raise CommandError(f"the prompt of the agent {entry.title!r} is no template: {error}") from None
+        raise CommandError(f"the prompt of the agent {entry.title!r} is not a template: {error}") from None
 
 
 def _check_perception(entry: AgentEntry) -> None:
@@ -121,20 +121,20 @@ def _check_perception(entry: AgentEntry) -> None:
         return
     if wanted.text and available_engine() is None:
         raise CommandError(
-            f"the agent {entry.title!r} is to be shown text by OCR, and neither tesseract nor the package"
+            f"the agent {entry.title!r} is to be shown text by OCR, but neither tesseract nor the package"
             " rapidocr is installed; install one, or leave out perception.text"
         )
     if wanted.icons and not any(Path(wanted.icons).glob("*.png")):
         raise CommandError(
-            f"the agent {entry.title!r} is to be shown icons, and {wanted.icons} holds no PNG pictures"
+            f"the agent {entry.title!r} is to be shown icons, but {wanted.icons} holds no PNG pictures"
         )
 
 
 def check_tasks(experiment: ExperimentFile, settings: Settings) -> None:
-    """Check that there is a task to attempt with the applications installed here; begins no run.
+    """Check that there is a task to attempt with the applications installed here; starts no run.
 
     Raises:
-        CommandError: there is none, or an id or an export that is named is not there.
+        CommandError: there is none, or a named id or export does not exist.
         SelectionInvalidError, QueryFailedError, QueryRefusedError: the tasks cannot be selected.
     """
     version = experiment.tasks.version or None
@@ -145,8 +145,8 @@ def check_tasks(experiment: ExperimentFile, settings: Settings) -> None:
         names = selected_tasks(warehouse, experiment.tasks)
         missing = list(warehouse.query(_NOT_INSTALLED, {"tasks": names, "installed": installed}).rows())
     if len(missing) == len(names):
-        lacking = ", ".join(sorted({str(row[1]) for row in missing}))
+        applications = ", ".join(sorted({str(row[1]) for row in missing}))
         raise CommandError(
-            f"there is no task to attempt: {len(names)} are selected; not installed here: {lacking}; widen"
-            " the selection, or run: taskloom build"
+            f"there is no task to attempt: {len(names)} are selected; not installed here: {applications};"
+            " widen the selection, or run: taskloom build"
         )

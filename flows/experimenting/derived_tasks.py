@@ -1,5 +1,5 @@
-"""Tasks made from others for an experiment: with a question whose answer is computed from a table that they
-start with, and impossible ones, whose verified performance fails without a file that they read.
+"""Tasks derived from others for an experiment: with a question whose answer is computed from a table present
+at the start, and impossible ones, whose verified performance fails without a file that they read.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-from taskloom.flows.experimenting.fixing import Fixed
+from taskloom.flows.experimenting.fixing import FixedExperiment
 from taskloom.flows.running.together import together
-from taskloom.flows.stages.agent_evaluation import AttemptPlace
+from taskloom.flows.stages.agent_evaluation import AttemptRunner
 from taskloom.flows.wiring import Run
 from taskloom.omnieval.experiments import AgentEntry, ExperimentFile, attempts_for, digest, order_for
 from taskloom.resources.applications import Application
@@ -25,27 +25,27 @@ from taskloom.taskgraph.records.task import Lack, Question, Task, TaskStatus
 
 _FEWEST_ROWS = 2
 _STATUS: TaskStatus = "composed"
-"""Derived tasks belong to their experiment; no other selection or export takes them."""
+"""Derived tasks belong to their experiment; no other selection or export includes them."""
 
 
-async def with_derived_tasks(run: Run, experiment: ExperimentFile, fixed: Fixed) -> Fixed:
-    """The experiment with the derived tasks that it asks for, which are stored beside the others."""
-    made: list[tuple[str, Task]] = []  # with the ids of the tasks that they are made from
+async def with_derived_tasks(run: Run, experiment: ExperimentFile, fixed: FixedExperiment) -> FixedExperiment:
+    """The experiment with the derived tasks that it requests, which are stored with the others."""
+    pairs: list[tuple[str, Task]] = []  # each with the id of its original
     for task in fixed.tasks if experiment.tasks.questions else ():
-        asked = question_about(task, _texts(task, applications_in(run.applications, task.world)))
-        if asked is not None:
-            name = f"{task.task_id}-asks-{digest(asked.model_dump())[:6]}"
-            update = {"task_id": name, "question": asked, "status": _STATUS}
-            made.append((task.task_id, task.model_copy(update=update)))
+        question = question_about(task, _text_fixtures(task, applications_in(run.applications, task.world)))
+        if question is not None:
+            name = f"{task.task_id}-asks-{digest(question.model_dump())[:6]}"
+            update = {"task_id": name, "question": question, "status": _STATUS}
+            pairs.append((task.task_id, task.model_copy(update=update)))
     if experiment.tasks.impossible:
-        tried = await together(_without_a_file(run, experiment, fixed, task) for task in fixed.tasks)
-        made += [(task.task_id, other) for task, other in zip(fixed.tasks, tried, strict=True) if other]
-    if not made:
+        variants = await together(_without_a_file(run, experiment, fixed, task) for task in fixed.tasks)
+        pairs += [(task.task_id, item) for task, item in zip(fixed.tasks, variants, strict=True) if item]
+    if not pairs:
         return fixed
-    tasks = (*fixed.tasks, *(task for _, task in made))
-    run.warehouse.write([task for _, task in made], replace=True)
+    tasks = (*fixed.tasks, *(task for _, task in pairs))
+    run.warehouse.write([task for _, task in pairs], replace=True)
     hashes = dict(fixed.function_hashes)
-    hashes |= {task.task_id: hashes[origin] for origin, task in made}
+    hashes |= {task.task_id: hashes[origin] for origin, task in pairs}
     record = fixed.record.model_copy(update={"task_ids": tuple(task.task_id for task in tasks)})
     return replace(fixed, record=record, tasks=tasks, function_hashes=hashes)
 
@@ -58,27 +58,29 @@ def question_about(task: Task, texts: Mapping[str, str]) -> Question | None:
         rows = [row for row in csv.reader(io.StringIO(texts[path])) if row]
         if len(rows) <= _FEWEST_ROWS:
             continue
-        head, *body = rows
+        headings, *body = rows
         keys = [row[0] for row in body]
-        fit = (row for row in body if len(row) == len(head) > 1 and row[-1].strip())
-        row = next((row for row in fit if keys.count(row[0]) == 1), None)
+        complete = (row for row in body if len(row) == len(headings) > 1 and row[-1].strip())
+        row = next((row for row in complete if keys.count(row[0]) == 1), None)
         if row is None:
             text = f"How many rows, the heading left out, does {path} have at the start?"
             return Question(text=text, answers=(str(len(body)),), match="value", source=path)
-        text = f"Also answer: at the start, what is the {head[-1]!r} of {row[0]!r} in {path}?"
+        text = f"Also answer: at the start, what is the {headings[-1]!r} of {row[0]!r} in {path}?"
         value = row[-1].strip()
         is_number = value.lstrip("-").replace(".", "", 1).isdigit()
         return Question(text=text, answers=(value,), match="value" if is_number else "includes", source=path)
     return None
 
 
-async def _without_a_file(run: Run, experiment: ExperimentFile, fixed: Fixed, task: Task) -> Task | None:
+async def _without_a_file(
+    run: Run, experiment: ExperimentFile, fixed: FixedExperiment, task: Task
+) -> Task | None:
     """`task` without a file that it reads, if its verified performance then fails; None otherwise."""
-    laid = _texts(task, applications_in(run.applications, task.world))
+    texts = _text_fixtures(task, applications_in(run.applications, task.world))
     needs = [
         item.value
         for item in first_needs(task.graph.nodes)
-        if item.kind is ResourceKind.FILE and item.value in laid and item.value in task.instruction
+        if item.kind is ResourceKind.FILE and item.value in texts and item.value in task.instruction
     ]
     if not needs:
         return None
@@ -88,25 +90,24 @@ async def _without_a_file(run: Run, experiment: ExperimentFile, fixed: Fixed, ta
     entry = AgentEntry(agent="recorded", settings={"fault": "insists"})
     order = order_for(experiment, f"{fixed.record.experiment_id}:proof", entry, [candidate])
     planned = next(iter(attempts_for(experiment, order.experiment_id, entry, [candidate])))
-    place = AttemptPlace(run, order, SideEffectAccount(fixed.verified))
-    done = (await place.attempt(planned, candidate)).record
-    if done.end == "invalid" or len(done.completed) == len(task.graph.nodes):
+    runner = AttemptRunner(run, order, SideEffectAccount(fixed.verified))
+    record = (await runner.attempt(planned, candidate)).record
+    if record.end == "invalid" or len(record.completed) == len(task.graph.nodes):
         return None
     readers = {
         node.instance_id for node in task.graph.nodes if any(item.value == needs[0] for item in node.inputs)
     }
-    if readers & {item.instance_id for item in done.completed}:
+    if readers & {item.instance_id for item in record.completed}:
         return None
-    proof = f"without {needs[0]} its verified performance ended as {done.termination}: {done.message}"
+    proof = f"without {needs[0]} its verified performance ended as {record.termination}: {record.message}"
     return candidate.model_copy(update={"lack": lack.model_copy(update={"proof": proof})})
 
 
-def _texts(task: Task, applications: Mapping[str, Application]) -> dict[str, str]:
-    found: dict[str, str] = {}
+def _text_fixtures(task: Task, applications: Mapping[str, Application]) -> dict[str, str]:
+    texts: dict[str, str] = {}
     for name in sorted({node.application for node in task.graph.nodes}):
         for fixture in applications[name].fixtures:
             if fixture.content:
                 with suppress(UnicodeDecodeError):
-                    content = content_of(fixture.content, applications[name])
-                    found[fixture.value] = content.decode("utf-8")
-    return found
+                    texts[fixture.value] = content_of(fixture.content, applications[name]).decode("utf-8")
+    return texts

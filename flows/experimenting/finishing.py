@@ -1,4 +1,4 @@
-"""The end of an experiment: figures, files and record, made from what is stored alone."""
+"""The end of an experiment: figures, files and record, made from stored attempts alone."""
 
 from __future__ import annotations
 
@@ -20,45 +20,45 @@ from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.records import RunRecord
 from taskloom.warehouse.store import Warehouse
 
-_OF = "experiment_id = ?"
-_AMONG = "IN (SELECT unnest(?::VARCHAR[]))"
-_PARQUET = {
-    "agent_runs": f"{_OF} ORDER BY agent_run_id",
-    "agent_scores": f"{_OF} ORDER BY agent_run_id, metric",
+_OF_EXPERIMENT = "experiment_id = ?"
+_IN_LIST = "IN (SELECT unnest(?::VARCHAR[]))"
+_PARQUET_TABLES = {
+    "agent_runs": f"{_OF_EXPERIMENT} ORDER BY agent_run_id",
+    "agent_scores": f"{_OF_EXPERIMENT} ORDER BY agent_run_id, metric",
     "agent_steps": (
         "agent_run_id IN (SELECT agent_run_id FROM agent_runs WHERE experiment_id = ?) ORDER BY agent_run_id,"
         " step"
     ),
 }
-"""Tables that are copied into the folder, and what of them."""
+"""Tables that are copied into the folder, with the selected rows."""
 
 
 class ExperimentReport(Record):
-    """What an experiment came to."""
+    """The results of an experiment."""
 
     experiment_id: str
     """The experiment."""
     run_id: str = ""
     """The run that made its last attempts."""
     folder: str
-    """Where its files are."""
+    """Folder of its files."""
     attempts: int
-    """Attempts that are stored, of those that it asks for."""
+    """Stored attempts, of those that it requests."""
     wanted: int
-    """Attempts that it asks for."""
+    """Attempts that it requests."""
     invalid: int
-    """Attempts that count for nothing: the start was not what the task needs, or the environment failed."""
+    """Attempts that do not count: the start was not what the task needs, or the environment failed."""
     left_out: tuple[str, ...] = ()
     """Selected tasks with subtasks that are not verified for the installed applications."""
     changed: tuple[str, ...] = ()
-    """What agents are asked otherwise now than in the attempts, such as `prompts of mine`."""
+    """What has changed since the attempts were made, such as `prompts of mine`."""
     errors: tuple[str, ...] = ()
-    """Per agent, in how many attempts it made an error, and how many are invalid, with the most frequent
+    """Per agent, the number of attempts with an error and of invalid ones, each with the most frequent
     message."""
     holds: bool
     """Whether few enough attempts are invalid for the figures to hold."""
     status: ExperimentStatus
-    """How far it got."""
+    """Its status."""
     standings: tuple[Standing, ...]
     """Its figures."""
     leaderboard: tuple[tuple[str, ...], ...]
@@ -67,34 +67,34 @@ class ExperimentReport(Record):
     """How attempts ended, headings first."""
 
     def figure(self, metric: str, agent: str = "", group: str = "all") -> float | None:
-        """One figure; of the only agent, over all attempts, unless said otherwise."""
+        """One figure; by default of the first agent, over all attempts."""
         name = agent or (self.standings[0].agent if self.standings else "")
-        found = (
+        matching = (
             item for item in self.standings if (item.agent, item.metric, item.group) == (name, metric, group)
         )
-        return next((item.value for item in found), None)
+        return next((item.value for item in matching), None)
 
     @property
     def remarks(self) -> list[str]:
-        """What to know beside the figures."""
+        """Remarks on the figures."""
         lines = []
         if self.attempts < self.wanted:
             lines.append(
-                f"{self.attempts} of {self.wanted} attempts are made; the same command goes on from here."
+                f"{self.attempts} of {self.wanted} attempts are finished; the same command continues."
             )
         if self.left_out:
             lines.append(
-                f"{len(self.left_out)} selected tasks were left out: not every subtask of theirs is verified"
+                f"{len(self.left_out)} selected tasks were left out: not all of their subtasks are verified"
                 " with the applications installed here."
             )
         if self.changed:
             lines.append(
-                f"The {' and '.join(self.changed)} have changed since the attempts were made; these figures"
+                f"The {' and '.join(self.changed)} have changed since the attempts were made; the figures"
                 " are those of the earlier ones."
             )
         if self.invalid:
             lines.append(
-                f"{self.invalid} attempts are invalid and count for nothing: the start was not what the task"
+                f"{self.invalid} attempts are invalid and do not count: the start was not what the task"
                 " needs, or the environment failed."
             )
         lines.extend(self.errors)
@@ -103,15 +103,15 @@ class ExperimentReport(Record):
         return lines
 
 
-def written(
+def write_report(
     warehouse: Warehouse, record: Experiment, left_out: Sequence[str] = (), changed: Sequence[str] = ()
 ) -> ExperimentReport:
-    """Write the record and the folder of an experiment from its stored attempts; `changed` since is said."""
-    runs = list(warehouse.read(AgentRun, _OF, [record.experiment_id]))
+    """Write the record and the folder of an experiment from its stored attempts, saying what `changed`."""
+    runs = list(warehouse.read(AgentRun, _OF_EXPERIMENT, [record.experiment_id]))
     names = [*record.task_ids, *(run.task_id for run in runs)]
-    tasks = {task.task_id: task for task in warehouse.read(Task, f"task_id {_AMONG}", [names])}
+    tasks = {task.task_id: task for task in warehouse.read(Task, f"task_id {_IN_LIST}", [names])}
     scores: dict[str, dict[str, float | None]] = {}
-    for score in warehouse.read(AgentScore, _OF, [record.experiment_id]):
+    for score in warehouse.read(AgentScore, _OF_EXPERIMENT, [record.experiment_id]):
         scores.setdefault(score.agent_run_id, {})[score.metric] = score.value
     order = {name: position for position, name in enumerate(record.agents)}
     runs.sort(key=lambda run: (order.get(run.agent, len(order)), run.repeat, run.task_id, run.variant))
@@ -123,17 +123,17 @@ def written(
     invalid = [run for run in runs if run.end == "invalid"]
     share = float(str(record.specification.get("invalid_share", 0.05)))
     holds = len(invalid) <= share * len(runs)
-    found, compared = standings(valid), comparisons(valid)
-    shown = tables(valid, invalid, found, compared)
-    done = record.model_copy(
+    agent_standings, agent_comparisons = standings(valid), comparisons(valid)
+    report_tables = tables(valid, invalid, agent_standings, agent_comparisons)
+    final = record.model_copy(
         update={
-            "standings": found,
-            "comparisons": compared,
+            "standings": agent_standings,
+            "comparisons": agent_comparisons,
             "holds": holds if record.status == "completed" else None,
             "finished_at": timestamp() if record.status == "completed" else "",
         }
     )
-    by_name = {table.name: (table.columns, *table.rows) for table in shown}
+    by_name = {table.name: (table.columns, *table.rows) for table in report_tables}
     report = ExperimentReport(
         experiment_id=record.experiment_id,
         folder=record.folder,
@@ -142,27 +142,27 @@ def written(
         invalid=len(invalid),
         left_out=tuple(left_out),
         changed=tuple(changed),
-        errors=tuple(_errors(runs)),
+        errors=tuple(_describe_errors(runs)),
         holds=holds,
         status=record.status,
-        standings=found,
+        standings=agent_standings,
         leaderboard=by_name.get("leaderboard", ()),
         ends=by_name.get("ends", ()),
     )
-    drawn = {**figures(found), **correlations(valid)}
+    charts = {**figures(agent_standings), **correlations(valid)}
     derived = {name for name, task in tasks.items() if task.question or task.lack}
-    _write_folder(warehouse, done, derived, runs, shown, drawn, report)
-    warehouse.write([done], replace=True)
+    _write_folder(warehouse, final, derived, runs, report_tables, charts, report)
+    warehouse.write([final], replace=True)
     return report
 
 
-def _errors(runs: Sequence[AgentRun]) -> Iterator[str]:
+def _describe_errors(runs: Sequence[AgentRun]) -> Iterator[str]:
     for end, words in (("agent_error", "an error of the agent"), ("invalid", "invalid")):
         for agent in dict.fromkeys(run.agent for run in runs):
             messages = Counter(run.message for run in runs if (run.agent, run.end) == (agent, end))
             for message, count in messages.most_common(1):
-                which = f", {count} times" if len(messages) > 1 else ""
-                yield f"{agent}, {words} in {messages.total()} attempts{which}: {' '.join(message.split())}"
+                times = f", {count} times" if len(messages) > 1 else ""
+                yield f"{agent}, {words} in {messages.total()} attempts{times}: {' '.join(message.split())}"
 
 
 def _write_folder(
@@ -170,42 +170,41 @@ def _write_folder(
     record: Experiment,
     derived: Collection[str],
     runs: Sequence[AgentRun],
-    shown: Sequence[ReportTable],
-    drawn: Mapping[str, str],
+    report_tables: Sequence[ReportTable],
+    charts: Mapping[str, str],
     report: ExperimentReport,
 ) -> None:
-    """One folder with all that a stranger needs to repeat and to check; `derived` tasks are derived again."""
+    """Write all that a reader needs to repeat and check the experiment; `derived` tasks are derived again."""
     folder = Path(record.folder)
     (folder / "tables").mkdir(parents=True, exist_ok=True)
     write_whole(
         folder / "experiment.json", record.model_dump_json(indent=2, exclude={"standings", "comparisons"})
     )
     fixed = [name for name in record.task_ids if name not in derived]
-    asked = record.specification.get("tasks")
+    old = record.specification.get("tasks")
     kept = ("version", "questions", "impossible")
-    tasks = {name: value for name, value in asked.items() if name in kept} if isinstance(asked, dict) else {}
+    tasks = {name: value for name, value in old.items() if name in kept} if isinstance(old, dict) else {}
     repeat = {**record.specification, "tasks": {**tasks, "ids": fixed}}
     write_whole(folder / "experiment.yaml", json.dumps(repeat, indent=2, ensure_ascii=False))  # JSON is YAML
     versions = {item.metadata["Name"]: item.version for item in distributions()}
     machine = {"python": platform.python_version(), "system": platform.platform(), "packages": versions}
     write_whole(folder / "versions.json", json.dumps(machine, indent=2, sort_keys=True))
-    made_in = [run.provenance.run_id for run in runs]
-    among = warehouse.read(RunRecord, f"run_id {_AMONG}", [made_in])
-    settings = {item.run_id: item.settings for item in among}
+    run_ids = [run.provenance.run_id for run in runs]
+    run_records = warehouse.read(RunRecord, f"run_id {_IN_LIST}", [run_ids])
+    settings = {item.run_id: item.settings for item in run_records}
     write_whole(folder / "settings.json", json.dumps(settings, indent=2, sort_keys=True))
-    told = {(run.task_id, run.variant): run.instruction for run in runs}
+    instructions = {(run.task_id, run.variant): run.instruction for run in runs}
     lines = [
         json.dumps({"task": task, "variant": variant, "told": text}, ensure_ascii=False)
-        for (task, variant), text in sorted(told.items())
+        for (task, variant), text in sorted(instructions.items())
     ]
     write_whole(folder / "prompts.jsonl", "\n".join(lines) + "\n")
     figures_json = [item.model_dump() for item in record.standings]
     write_whole(folder / "figures.json", json.dumps(figures_json, indent=1))
-    for table in shown:
+    for table in report_tables:
         write_whole(folder / "tables" / f"{table.name}.csv", table.as_csv())
         write_whole(folder / "tables" / f"{table.name}.tex", table.as_latex())
-    for name, where in _PARQUET.items():
-        found = warehouse.query(f"SELECT * FROM {name} WHERE {where}", [record.experiment_id])  # noqa: S608
-        found.write_parquet(folder / f"{name}.parquet")
-    page = report_page(record, shown, drawn, report.remarks)
-    write_whole(folder / "report.html", page)
+    for name, where in _PARQUET_TABLES.items():
+        rows = warehouse.query(f"SELECT * FROM {name} WHERE {where}", [record.experiment_id])  # noqa: S608
+        rows.write_parquet(folder / f"{name}.parquet")
+    write_whole(folder / "report.html", report_page(record, report_tables, charts, report.remarks))

@@ -1,4 +1,4 @@
-"""What an experiment is fixed to before its first attempt: name, tasks, and hashes of what it rests on."""
+"""What is fixed before the first attempt of an experiment: name, tasks, and hashes of its inputs."""
 
 from __future__ import annotations
 
@@ -30,60 +30,61 @@ from taskloom.warehouse.sets.selection import Selection, parse_levels, select
 from taskloom.warehouse.store import Warehouse
 
 FOLDER = "experiments"
-"""Folder of the data folder in which every experiment has one."""
+"""Folder in the data folder that holds the folders of experiments."""
 PROMPTS_OF = "prompts of "
-"""Before an agent's name: what the hash of its prompts is called."""
-_AMONG = "task_id IN (SELECT unnest(?::VARCHAR[]))"
-_KNOWN = "SELECT task_id FROM tasks WHERE task_id IN (SELECT unnest(?::VARCHAR[]))"
+"""Prefix of an agent's name in the name of its prompts' hash."""
+_IN_LIST = "task_id IN (SELECT unnest(?::VARCHAR[]))"
+_STORED_IDS = "SELECT task_id FROM tasks WHERE task_id IN (SELECT unnest(?::VARCHAR[]))"
 _DATA = ("tasks", "applications")
 _PLACE_ONLY: Mapping[str, Any] = {
     "ahead": True,
     "limits": {"run_seconds"},
     "agents": {"__all__": {"model": {"base_url", "api_key_variable"}}},
 }
-"""Where and how fast an experiment runs; it goes on with other values as well."""
+"""Where and how fast an experiment runs; it may continue with other values."""
 
 
-def selected_tasks(warehouse: Warehouse, wanted: TaskSet) -> list[str]:
+def selected_tasks(warehouse: Warehouse, task_set: TaskSet) -> list[str]:
     """Ids of the tasks of a set, in the order of their ids.
 
     Raises:
-        CommandError: a task or an export that is named is not there, or no task meets the conditions.
-        SelectionInvalidError, QueryFailedError, QueryRefusedError: a condition cannot be meant.
+        CommandError: a named task or export does not exist, or no task meets the conditions.
+        SelectionInvalidError, QueryFailedError, QueryRefusedError: a condition is not valid.
     """
-    names = list(dict.fromkeys([*wanted.ids, *(_exported(wanted.export) if wanted.export else ())]))
+    exported = _exported_ids(task_set.export) if task_set.export else ()
+    names = list(dict.fromkeys([*task_set.ids, *exported]))
     if names:
-        there = {str(row[0]) for row in warehouse.query(_KNOWN, [names]).rows()}
-        missing = [name for name in names if name not in there]
+        stored = {str(row[0]) for row in warehouse.query(_STORED_IDS, [names]).rows()}
+        missing = [name for name in names if name not in stored]
         if missing:
             raise CommandError(
                 f"{len(missing)} of the {len(names)} tasks are not in the warehouse, such as {missing[0]!r}"
             )
         return names
-    levels = parse_levels(",".join(f"{name}={level}" for name, level in wanted.levels.items()))
+    levels = parse_levels(",".join(f"{name}={level}" for name, level in task_set.levels.items()))
     selection = Selection(
-        where=wanted.where,
+        where=task_set.where,
         levels=levels,
-        capability=wanted.capability,
-        applications=wanted.applications,
-        size=wanted.size,
-        seed=wanted.seed,
+        capability=task_set.capability,
+        applications=task_set.applications,
+        size=task_set.size,
+        seed=task_set.seed,
     )
-    found = list(select(warehouse, selection))
-    if not found:
+    selected = list(select(warehouse, selection))
+    if not selected:
         raise CommandError(nothing_meets(warehouse, selection))
-    return found
+    return selected
 
 
-def _exported(named: str) -> Sequence[str]:
+def _exported_ids(reference: str) -> Sequence[str]:
     from taskloom.warehouse.exporting.exporting import MANIFEST, Manifest
 
-    folder, _, split = named.rpartition(":") if ":" in named else (named, "", "")
+    folder, _, split = reference.rpartition(":") if ":" in reference else (reference, "", "")
     path = Path(folder) / MANIFEST
     try:
         sets = Manifest.model_validate_json(path.read_text(encoding="utf-8")).splits
     except (OSError, ValueError, ValidationError) as error:
-        raise CommandError(f"tasks.export: {path} is no manifest of an export: {error}") from None
+        raise CommandError(f"tasks.export: {path} is not the manifest of an export: {error}") from None
     if split and split not in sets:
         raise CommandError(
             f"tasks.export: {folder} has no set {split!r}; it has: {', '.join(sets) or 'no sets'}"
@@ -92,13 +93,13 @@ def _exported(named: str) -> Sequence[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
-    """An experiment with what it is fixed to."""
+class FixedExperiment:
+    """An experiment with its fixed tasks, subtasks and hashes."""
 
     record: Experiment
     tasks: tuple[Task, ...]
     left_out: tuple[str, ...]
-    """Selected tasks that cannot be attempted here, because a subtask of theirs is not verified."""
+    """Selected tasks that cannot be attempted here, because one of their subtasks is not verified."""
     verified: Mapping[str, VerifiedSubtask]
     function_hashes: Mapping[str, str]
     """Hash of the evaluation functions of each task."""
@@ -106,20 +107,20 @@ class Fixed:
     """Whether an earlier run had fixed it."""
 
 
-def fix(run: Run, experiment: ExperimentFile) -> Fixed:
-    """Fix `experiment`, or find it fixed by an earlier run.
+def fix(run: Run, experiment: ExperimentFile) -> FixedExperiment:
+    """Fix `experiment`, unless an earlier run has fixed it.
 
     Raises:
-        CommandError: no task can be attempted; an experiment of the name has other content; or its tasks or
+        CommandError: no task can be attempted; an experiment of that name has other content; or its tasks or
             applications have changed since.
         SelectionInvalidError, QueryFailedError: the task set cannot be selected.
     """
-    specification = _deciding(experiment)
+    specification = _deciding_fields(experiment)
     data = run.settings.data
     stored = stored_experiment(run.warehouse, experiment.name, data) if experiment.name else None
     if stored is not None:
         _refuse_other_content(stored, specification)
-    tasks, verified = _chosen(run, experiment, stored)
+    tasks, verified = _select_tasks(run, experiment, stored)
     ready = tuple(task for task in tasks if all(node.subtask_id in verified for node in task.graph.nodes))
     left_out = tuple(task.task_id for task in tasks if task not in ready)
     if not ready:
@@ -132,14 +133,14 @@ def fix(run: Run, experiment: ExperimentFile) -> Fixed:
     if stored is not None:
         derives = experiment.tasks.questions or experiment.tasks.impossible
         _refuse_other_data(stored, hashes, () if derives else _DATA)
-        return Fixed(stored, ready, left_out, verified, functions, known=True)
-    name = experiment.name or _name(experiment, hashes)
-    again = stored_experiment(run.warehouse, name, data)
-    if again is not None:
-        others = set(again.task_ids) - {task.task_id for task in ready}
-        derived = list(run.warehouse.read(Task, _AMONG, [sorted(others)]))
+        return FixedExperiment(stored, ready, left_out, verified, functions, known=True)
+    name = experiment.name or _derive_name(experiment, hashes)
+    existing = stored_experiment(run.warehouse, name, data)
+    if existing is not None:
+        other_ids = set(existing.task_ids) - {task.task_id for task in ready}
+        derived = list(run.warehouse.read(Task, _IN_LIST, [sorted(other_ids)]))
         functions |= _function_hashes(derived, verified)
-        return Fixed(again, (*ready, *derived), left_out, verified, functions, known=True)
+        return FixedExperiment(existing, (*ready, *derived), left_out, verified, functions, known=True)
     record = Experiment(
         experiment_id=name,
         name=name,
@@ -154,27 +155,27 @@ def fix(run: Run, experiment: ExperimentFile) -> Fixed:
         folder=str(data / FOLDER / name),
         provenance=run.provenance("evaluation"),
     )
-    return Fixed(record, ready, left_out, verified, functions)
+    return FixedExperiment(record, ready, left_out, verified, functions)
 
 
-def _chosen(
+def _select_tasks(
     run: Run, experiment: ExperimentFile, stored: Experiment | None
 ) -> tuple[list[Task], Mapping[str, VerifiedSubtask]]:
-    """The tasks of the experiment, in order, and the verified subtasks of the version that they are of."""
+    """The tasks of the experiment, in order, and the verified subtasks of their dataset version."""
     source = run.warehouse.reopened(experiment.tasks.version) if experiment.tasks.version else run.warehouse
     try:
         verified = load_verified(source, run.applications)
         names = list(stored.task_ids) if stored else selected_tasks(source, experiment.tasks)
-        found = {
+        tasks_by_id = {
             task.task_id: task
-            for task in source.read(Task, _AMONG, [names])
+            for task in source.read(Task, _IN_LIST, [names])
             if task.status == "validated" or stored or task.task_id in experiment.tasks.ids
         }
     finally:
         if source is not run.warehouse:
             source.close()
-    tasks = [found[name] for name in names if name in found]
-    twins = _twins(run.warehouse, tasks) if experiment.tasks.twins and stored is None else []
+    tasks = [tasks_by_id[name] for name in names if name in tasks_by_id]
+    twins = _find_twins(run.warehouse, tasks) if experiment.tasks.twins and stored is None else []
     return [*tasks, *twins], verified
 
 
@@ -188,7 +189,7 @@ def _function_hashes(tasks: Iterable[Task], verified: Mapping[str, VerifiedSubta
 def _hashes(
     run: Run, experiment: ExperimentFile, tasks: Sequence[Task], functions: Mapping[str, str]
 ) -> dict[str, str]:
-    """What must be the same wherever the experiment goes on or is repeated."""
+    """Hashes that must be the same wherever the experiment continues or is repeated."""
     applications = sorted({node.application for task in tasks for node in task.graph.nodes})
     return {
         "tasks": digest([task.model_dump(mode="json", exclude={"provenance", "covered"}) for task in tasks]),
@@ -196,46 +197,47 @@ def _hashes(
         "applications": digest(
             {name: run.applications[name].model_dump(mode="json") for name in applications}
         ),
-        "specification": digest(_deciding(experiment)),
+        "specification": digest(_deciding_fields(experiment)),
         **prompt_hashes(experiment),
     }
 
 
 def prompt_hashes(experiment: ExperimentFile) -> dict[str, str]:
-    """Hash of what each agent is told and asks, by `prompts of <agent>`."""
+    """Hash of the prompts of each agent, by `prompts of <agent>`."""
     hashes = [asyncio.run(prompt_hash(entry, experiment.protocol)) for entry in experiment.agents]
     builds = [template_hash(item.template or item.role) for item in (ActorInput, ComputerActorInput)]
     return {
-        f"{PROMPTS_OF}{entry.title}": digest([found, builds]) if entry.agent == MODEL else found
-        for entry, found in zip(experiment.agents, hashes, strict=True)
+        f"{PROMPTS_OF}{entry.title}": digest([value, builds]) if entry.agent == MODEL else value
+        for entry, value in zip(experiment.agents, hashes, strict=True)
     }
 
 
 def changed_since(stored: Experiment, hashes: Mapping[str, str]) -> tuple[str, ...]:
-    """What an experiment rests on and is another now, by name; what it has no hash of is not known.
+    """The names of the inputs of an experiment that have changed; those without a stored hash are left out.
 
     >>> stored = Experiment(experiment_id="a", name="a", protocol="paper", hashes={"b": "1", "c": "1"})
     >>> changed_since(stored, {"b": "2", "c": "1", "d": "1"})
     ('b',)
     """
-    known = stored.hashes
-    return tuple(name for name, value in hashes.items() if known.get(name, value) != value)
+    return tuple(name for name, value in hashes.items() if stored.hashes.get(name, value) != value)
 
 
-def _deciding(experiment: ExperimentFile) -> dict[str, JsonValue]:
+def _deciding_fields(experiment: ExperimentFile) -> dict[str, JsonValue]:
     content: dict[str, JsonValue] = json.loads(experiment.model_dump_json(exclude=_PLACE_ONLY))
     return content
 
 
 def stored_experiment(warehouse: Warehouse, name: str, data: Path) -> Experiment | None:
     """The experiment `name`, if any, with its folder in the data folder `data`, which may have moved."""
-    found = next(iter(warehouse.read(Experiment, "experiment_id = ?", [name])), None)
-    return found.model_copy(update={"folder": str(data / FOLDER / name)}) if found is not None else None
+    experiment = next(iter(warehouse.read(Experiment, "experiment_id = ?", [name])), None)
+    if experiment is None:
+        return None
+    return experiment.model_copy(update={"folder": str(data / FOLDER / name)})
 
 
 def _refuse_other_content(stored: Experiment, specification: Mapping[str, JsonValue]) -> None:
-    before = _deciding(ExperimentFile.model_validate(stored.specification))  # with fields added since
-    changed = sorted(name for name in specification if specification[name] != before.get(name))
+    earlier = _deciding_fields(ExperimentFile.model_validate(stored.specification))  # adds later fields
+    changed = sorted(name for name in specification if specification[name] != earlier.get(name))
     if changed:
         raise CommandError(
             f"there is an experiment {stored.name!r} with other {', '.join(changed)}; give this one another"
@@ -244,36 +246,36 @@ def _refuse_other_content(stored: Experiment, specification: Mapping[str, JsonVa
 
 
 def _refuse_other_data(stored: Experiment, hashes: Mapping[str, str], data: Sequence[str]) -> None:
-    """Refuse other prompts, and other `data`."""
+    """Refuse changed prompts and changed `data`."""
     prompts = [name for name in hashes if name.startswith(PROMPTS_OF)]
     changed = changed_since(stored, {name: hashes[name] for name in (*data, *prompts)})
     if changed:
-        or_else = (
+        alternative = (
             "name a dataset version under tasks.version"
             if changed[0] in data
-            else f"go on with taskloom {stored.software_version}, which made it"
+            else f"continue with taskloom {stored.software_version}, which made it"
         )
         raise CommandError(
             f"the {' and '.join(changed)} of the experiment {stored.name!r} have changed since its first"
-            f" attempt, so new attempts would not compare; give it another name, or {or_else}"
+            f" attempt, so new attempts would not compare; give it another name, or {alternative}"
         )
 
 
-def _twins(warehouse: Warehouse, tasks: Sequence[Task]) -> list[Task]:
+def _find_twins(warehouse: Warehouse, tasks: Sequence[Task]) -> list[Task]:
     """Validated chain twins of `tasks`, and the tasks whose twins they are."""
     names = [task.task_id for task in tasks]
     others = [task.twin_of for task in tasks if task.twin_of]
-    found = warehouse.read(
+    twins = warehouse.read(
         Task,
         "status = 'validated' AND (twin_of IN (SELECT unnest($names::VARCHAR[])) OR task_id IN (SELECT"
         " unnest($others::VARCHAR[])))",
         {"names": names, "others": others},
     )
-    return [task for task in found if task.task_id not in set(names)]
+    return [task for task in twins if task.task_id not in set(names)]
 
 
-def _name(experiment: ExperimentFile, hashes: Mapping[str, str]) -> str:
-    """A name made from the content: equal experiments on equal data have the same."""
-    first = experiment.agents[0].title if len(experiment.agents) == 1 else "experiment"
-    plain = re.sub(r"[^A-Za-z0-9]+", "-", first).strip("-") or "experiment"
-    return f"{plain}-{digest(dict(hashes))[:8]}"
+def _derive_name(experiment: ExperimentFile, hashes: Mapping[str, str]) -> str:
+    """A name derived from the content: equal experiments on equal data have the same one."""
+    title = experiment.agents[0].title if len(experiment.agents) == 1 else "experiment"
+    safe_title = re.sub(r"[^A-Za-z0-9]+", "-", title).strip("-") or "experiment"
+    return f"{safe_title}-{digest(dict(hashes))[:8]}"

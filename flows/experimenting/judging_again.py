@@ -1,4 +1,4 @@
-"""Recorded attempts of an experiment judged once more: by today's functions, by a critic, and by people."""
+"""Judges recorded attempts of an experiment again: by current functions, by a critic, and by people."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from statistics import fmean
 from taskloom.evaluators_api.evidence.ocr import ScreenReader
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.flows.errors import CommandError
-from taskloom.flows.experimenting.finishing import ExperimentReport, written
+from taskloom.flows.experimenting.finishing import ExperimentReport, write_report
 from taskloom.flows.experimenting.fixing import changed_since, prompt_hashes, stored_experiment
 from taskloom.flows.hosting import begin
 from taskloom.flows.pool import load_verified
 from taskloom.flows.running.clock import timestamp
 from taskloom.flows.running.together import together
 from taskloom.flows.settings import Settings
-from taskloom.flows.stages.attempt_judging import AttemptJudge, judged_again, judged_record, scores_of
+from taskloom.flows.stages.attempt_judging import AttemptJudge, judge_recording, scores_of, with_judgement
 from taskloom.flows.wiring import Run, catalogue, sandbox_settings
 from taskloom.model_clients.errors import CallFailedError, ReplyInvalidError
 from taskloom.omnieval.experiments import ExperimentFile, digest, order_for
@@ -36,94 +36,94 @@ from taskloom.warehouse.errors import ScreenshotMissingError
 from taskloom.warehouse.store import Warehouse
 
 _JUDGED_AT_A_TIME = 20
-"""Attempts that are read, judged and written together."""
+"""Attempts that are read, judged and written at a time."""
 _ASKED_AT_A_TIME = 16
-"""Attempts that the critic is asked about together."""
+"""Attempts that the critic is asked about at a time."""
 _STAGE = "criticism"
 _COLUMNS = {"completion": HUMAN["coverage_rate"], "alignment": HUMAN["logical_consistency"]}
 """Columns of people's scores, in percent, and the metrics that they become."""
-_LISTED = "(SELECT unnest(?::VARCHAR[]))"
-_TOLD = ("end", "success", "coverage_rate", "logical_consistency", "clean", "held", "completed")
-"""What counts as the result of an attempt."""
+_LIST = "(SELECT unnest(?::VARCHAR[]))"
+_RESULT_FIELDS = ("end", "success", "coverage_rate", "logical_consistency", "clean", "held", "completed")
+"""Fields that make up the result of an attempt."""
 
 
-class ScoredAgain(Record):
-    """What judging again brought."""
+class RescoredExperiment(Record):
+    """The result of judging an experiment again."""
 
     attempts: int
     """Attempts judged."""
     changed: tuple[str, ...]
-    """Ids of the attempts whose end, coverage or success is another one now."""
+    """Ids of the attempts whose result has changed."""
     without_recording: int
-    """Attempts that were left as they are: their recording, task or functions are not here."""
+    """Attempts that were left unchanged, because their recording, task or functions are missing."""
     report: ExperimentReport
-    """The figures now."""
+    """The new figures."""
 
 
-def score_again(settings: Settings, name: str) -> ScoredAgain:
-    """Judge every recorded attempt of the experiment `name` with today's functions and metrics.
+def score_again(settings: Settings, name: str) -> RescoredExperiment:
+    """Judge every recorded attempt of the experiment `name` with the current functions and metrics.
 
     Raises:
         CommandError: there is no such experiment.
     """
     with Warehouse(settings.warehouse_location) as warehouse:
-        record = known_experiment(warehouse, name, settings.data)
+        record = load_experiment(warehouse, name, settings.data)
         experiment = ExperimentFile.model_validate(record.specification)
         runs = list(warehouse.read(AgentRun, "experiment_id = ?", [name], order_by="task_id, agent_run_id"))
         ids = sorted({*record.task_ids, *(run.task_id for run in runs)})
-        tasks = {task.task_id: task for task in warehouse.read(Task, f"task_id IN {_LISTED}", [ids])}
+        tasks = {task.task_id: task for task in warehouse.read(Task, f"task_id IN {_LIST}", [ids])}
         verified = load_verified(warehouse, catalogue(settings))
         order = order_for(experiment, name, experiment.agents[0], list(tasks.values()))
-        kept = sandbox_settings(settings)
-        reader = ScreenReader(kept.ocr_folder, pictures=partial(_picture, warehouse))
+        options = sandbox_settings(settings)
+        reader = ScreenReader(options.ocr_folder, pictures=partial(_read_picture, warehouse))
         account = SideEffectAccount(verified)
         changed: list[str] = []
         judged = 0
-        with EvaluationSandbox(kept, reader=reader) as sandbox:
+        with EvaluationSandbox(options, reader=reader) as sandbox:
             for start in range(0, len(runs), _JUDGED_AT_A_TIME):
-                some = {run.trajectory_id: run for run in runs[start : start + _JUDGED_AT_A_TIME]}
-                steps = _steps_of(warehouse, [run.agent_run_id for run in some.values()])
-                found: list[Record] = []
-                for trajectory in warehouse.read(Trajectory, f"trajectory_id IN {_LISTED}", [list(some)]):
-                    run = some[trajectory.trajectory_id]
+                batch = {run.trajectory_id: run for run in runs[start : start + _JUDGED_AT_A_TIME]}
+                steps = _read_steps(warehouse, [run.agent_run_id for run in batch.values()])
+                records: list[Record] = []
+                for trajectory in warehouse.read(Trajectory, f"trajectory_id IN {_LIST}", [list(batch)]):
+                    run = batch[trajectory.trajectory_id]
                     task = tasks.get(run.task_id)
                     if task is None or any(node.subtask_id not in verified for node in task.graph.nodes):
                         continue
                     judge = AttemptJudge(task, account, sandbox, order.patience, order.step_limit)
-                    judgement = judged_again(judge, trajectory)
-                    again = judged_record(run, experiment.protocol, task, trajectory, judgement)
-                    hashed = digest([verified[node.subtask_id].function.source for node in task.graph.nodes])
+                    judgement = judge_recording(judge, trajectory)
+                    rejudged = with_judgement(run, experiment.protocol, task, trajectory, judgement)
+                    sources = [verified[node.subtask_id].function.source for node in task.graph.nodes]
                     judged += 1
-                    if any(getattr(again, name) != getattr(run, name) for name in _TOLD):
+                    if any(getattr(rejudged, name) != getattr(run, name) for name in _RESULT_FIELDS):
                         changed.append(run.agent_run_id)
-                    found += [again, *scores_of(again, task, hashed)]
+                    records += [rejudged, *scores_of(rejudged, task, digest(sources))]
                     for step in steps.get(run.agent_run_id, ()):
                         states = judgement.states.get(step.step, {})
                         if states != step.states:
-                            found.append(step.model_copy(update={"states": states}))
-                warehouse.write(found, replace=True)
-        report = written(warehouse, record, changed=changed_since(record, prompt_hashes(experiment)))
-        return ScoredAgain(
+                            records.append(step.model_copy(update={"states": states}))
+                warehouse.write(records, replace=True)
+        report = write_report(warehouse, record, changed=changed_since(record, prompt_hashes(experiment)))
+        return RescoredExperiment(
             attempts=judged, changed=tuple(changed), without_recording=len(runs) - judged, report=report
         )
 
 
-def _steps_of(warehouse: Warehouse, attempts: Sequence[str]) -> Mapping[str, Sequence[AgentStep]]:
-    found: dict[str, list[AgentStep]] = {}
-    for step in warehouse.read(AgentStep, f"agent_run_id IN {_LISTED}", [list(attempts)]):
-        found.setdefault(step.agent_run_id, []).append(step)
-    return found
+def _read_steps(warehouse: Warehouse, attempts: Sequence[str]) -> Mapping[str, Sequence[AgentStep]]:
+    steps: dict[str, list[AgentStep]] = {}
+    for step in warehouse.read(AgentStep, f"agent_run_id IN {_LIST}", [list(attempts)]):
+        steps.setdefault(step.agent_run_id, []).append(step)
+    return steps
 
 
-def _picture(warehouse: Warehouse, sha256: str) -> bytes:
-    """A picture, for a check that reads it; empty where it was not kept."""
+def _read_picture(warehouse: Warehouse, sha256: str) -> bytes:
+    """A picture for a check that reads it; empty if it was not kept."""
     try:
         return warehouse.screenshots.read(sha256)
     except ScreenshotMissingError:
         return b""
 
 
-def known_experiment(warehouse: Warehouse, name: str, data: Path) -> Experiment:
+def load_experiment(warehouse: Warehouse, name: str, data: Path) -> Experiment:
     """The experiment `name`, with its folder in the data folder `data`.
 
     Raises:
@@ -137,7 +137,7 @@ def known_experiment(warehouse: Warehouse, name: str, data: Path) -> Experiment:
 
 
 async def ask_critic(settings: Settings, name: str) -> ExperimentReport:
-    """Ask the model of the role critic whether each recorded attempt did what was told, each once.
+    """Ask the critic, once per recorded attempt, whether it did what its instruction says.
 
     Raises:
         CommandError: there is no such experiment, or no model plays the critic.
@@ -146,7 +146,7 @@ async def ask_critic(settings: Settings, name: str) -> ExperimentReport:
         raise CommandError("no rule plays the critic; name a model under models.roles.critic")
     async with begin(settings, "ask_critic", quiet=True) as work:
         run = work.run
-        record = known_experiment(run.warehouse, name, settings.data)
+        record = load_experiment(run.warehouse, name, settings.data)
         judged = {
             item.agent_run_id
             for item in run.warehouse.read(
@@ -159,26 +159,27 @@ async def ask_critic(settings: Settings, name: str) -> ExperimentReport:
             if item.end != "invalid" and item.agent_run_id not in judged
         ]
         for start in range(0, len(runs), _ASKED_AT_A_TIME):
-            some = runs[start : start + _ASKED_AT_A_TIME]
-            scores = await together(_opinion(run, item) for item in some)
+            batch = runs[start : start + _ASKED_AT_A_TIME]
+            scores = await together(_ask_about(run, item) for item in batch)
             await run.recorder.record(*(item for item in scores if item is not None), replace=True)
             await run.recorder.flush()
-        return written(run.warehouse, record)
+        return write_report(run.warehouse, record)
 
 
-async def _opinion(run: Run, attempt: AgentRun) -> AgentScore | None:
-    """The critic's verdict; none where the recording is gone or the critic gave no answer."""
-    found = run.warehouse.read(Trajectory, "trajectory_id = ?", [attempt.trajectory_id])
-    trajectory = next(iter(found), None)
+async def _ask_about(run: Run, attempt: AgentRun) -> AgentScore | None:
+    """The critic's verdict; None if the recording is missing or the critic gave no answer."""
+    trajectories = run.warehouse.read(Trajectory, "trajectory_id = ?", [attempt.trajectory_id])
+    trajectory = next(iter(trajectories), None)
     if trajectory is None:
         return None
-    said = attempt.answer or trajectory.message
-    seen = trajectory.final_evidence.screenshot
+    words = attempt.answer or trajectory.message
+    screenshot = trajectory.final_evidence.screenshot
     question = AttemptCriticInput(
         instruction=attempt.instruction,
         steps=tuple(in_history(step) for step in trajectory.steps),
-        ending=attempt.termination.replace("_", " ") + (f"; the agent's last words: {said}" if said else ""),
-        screenshot=Screenshot.of(run.warehouse.screenshots.read(seen.sha256) if seen else b""),
+        ending=attempt.termination.replace("_", " ")
+        + (f"; the agent's last words: {words}" if words else ""),
+        screenshot=Screenshot.of(run.warehouse.screenshots.read(screenshot.sha256) if screenshot else b""),
     )
     try:
         reply = await run.models.ask(question, stage=_STAGE, item_id=f"{attempt.agent_run_id}:{CRITIC}")
@@ -189,31 +190,31 @@ async def _opinion(run: Run, attempt: AgentRun) -> AgentScore | None:
     return _score(attempt, CRITIC, float(reply.done)).model_copy(update={"provenance": provenance})
 
 
-def take_people_in(settings: Settings, name: str, file: Path) -> ExperimentReport:
-    """Take in what people scored: a CSV file with `attempt`, `completion` and `alignment` in percent, a row
+def import_human_scores(settings: Settings, name: str, file: Path) -> ExperimentReport:
+    """Import people's scores from a CSV file with `attempt`, `completion` and `alignment` in percent, one row
     per attempt and annotator; the mean over the annotators counts.
 
     Raises:
-        CommandError: there is no such experiment; or a row names no attempt of it, or no percentage.
+        CommandError: there is no such experiment, or a row has no attempt of it or no percentage.
     """
     with Warehouse(settings.warehouse_location) as warehouse:
-        record = known_experiment(warehouse, name, settings.data)
+        record = load_experiment(warehouse, name, settings.data)
         runs = {item.agent_run_id: item for item in warehouse.read(AgentRun, "experiment_id = ?", [name])}
-        given: dict[tuple[str, str], list[float]] = {}
-        for line, row in _rows(file):
+        shares: dict[tuple[str, str], list[float]] = {}
+        for line, row in _read_rows(file):
             attempt = (row.get("attempt") or "").strip()
             if attempt not in runs:
                 raise CommandError(f"{file}, line {line}: there is no attempt {attempt!r} in {name}")
             for column, metric in _COLUMNS.items():
                 text = (row.get(column) or "").strip().removesuffix("%")
                 if text:
-                    share = _share(text, f"{file}, line {line}: {column}")
-                    given.setdefault((attempt, metric), []).append(share)
+                    share = _parse_percentage(text, f"{file}, line {line}: {column}")
+                    shares.setdefault((attempt, metric), []).append(share)
         warehouse.write(
-            [_score(runs[attempt], metric, fmean(values)) for (attempt, metric), values in given.items()],
+            [_score(runs[attempt], metric, fmean(values)) for (attempt, metric), values in shares.items()],
             replace=True,
         )
-        return written(warehouse, record)
+        return write_report(warehouse, record)
 
 
 def _score(attempt: AgentRun, metric: str, value: float) -> AgentScore:
@@ -226,7 +227,7 @@ def _score(attempt: AgentRun, metric: str, value: float) -> AgentScore:
     )
 
 
-def _rows(file: Path) -> Iterator[tuple[int, Mapping[str, str | None]]]:
+def _read_rows(file: Path) -> Iterator[tuple[int, Mapping[str, str | None]]]:
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -235,18 +236,18 @@ def _rows(file: Path) -> Iterator[tuple[int, Mapping[str, str | None]]]:
     columns: Sequence[str] = reader.fieldnames or ()
     if "attempt" not in columns or not set(columns) & _COLUMNS.keys():
         raise CommandError(
-            f"{file} has the columns {', '.join(columns) or 'none'}; wanted are attempt, and completion or"
+            f"{file} has the columns {', '.join(columns) or 'none'}; it needs attempt, and completion or"
             " alignment in percent"
         )
     for row in reader:
         yield reader.line_num, row
 
 
-def _share(text: str, place: str) -> float:
+def _parse_percentage(text: str, place: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = -1.0
     if not 0 <= value <= 100:
-        raise CommandError(f"{place} is {text!r}; it is a percentage, 0 to 100")
+        raise CommandError(f"{place} is {text!r}; it must be a percentage, 0 to 100")
     return value / 100

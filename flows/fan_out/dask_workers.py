@@ -1,4 +1,4 @@
-"""Worker processes of Dask: of a cluster here, whose nannies replace lost ones, or of a running scheduler."""
+"""Worker processes of Dask: of a local cluster that replaces lost ones, or of a running scheduler."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskloom.flows.errors import CommandError
-from taskloom.flows.fan_out.home import Home, HomeAddress, portable
+from taskloom.flows.fan_out.run_server import RunAddress, RunServer, picklable
 from taskloom.flows.settings import FanOutSettings, Settings
 from taskloom.flows.wiring import (
-    Done,
-    Errand,
+    Job,
     KnownSubtasks,
+    Result,
     Run,
     Workplace,
     environment_pool,
@@ -31,72 +31,73 @@ if TYPE_CHECKING:
     from distributed import Client
 
 _STARTING_SECONDS = 180.0
-"""How long a run waits for a worker where there is none, at its start and later."""
-_LOOK_SECONDS = 5.0
-_LEAVING_SECONDS = 10.0
+"""How long a run waits for a worker while there is none, at its start and later."""
+_POLL_SECONDS = 5.0
+_CLOSING_SECONDS = 10.0
 
 
 @dataclass(slots=True)
 class DaskWorkers:
-    """Has errands done by the workers of a Dask scheduler."""
+    """Runs jobs in the workers of a Dask scheduler."""
 
     client: Client
-    home: Home
-    address: HomeAddress
+    server: RunServer
+    address: RunAddress
     losses: int
-    """How many workers in a row an errand may lose."""
+    """How many workers in a row a job may lose."""
 
     @property
     def processes(self) -> int:
-        """Worker processes that are known at this moment; at least one, for lost ones are started again."""
+        """Worker processes known at the moment; at least one, because lost ones are restarted."""
         return max(1, len(self.client.scheduler_info(n_workers=-1)["workers"]))
 
-    async def do(self, errand: Errand[Done]) -> Done:
-        """Have `errand` done, again if its worker is lost.
+    async def run_job(self, job: Job[Result]) -> Result:
+        """Run `job` in a worker, again if the worker is lost.
 
         Raises:
-            CommandError: it lost its worker too often, or no worker has been there for long.
+            CommandError: the worker was lost too often, or there has been no worker for long.
         """
         from distributed import KilledWorker
 
-        future = self.client.submit(do_errand, self.address, self.home.current_edition(), errand, pure=False)
+        edition = self.server.current_edition()
+        future = self.client.submit(run_remote_job, self.address, edition, job, pure=False)
         try:
-            done = await self._awaited(future)
+            result = await self._wait_for(future)
         except KilledWorker as error:
             raise CommandError(
-                f"{_name(errand)} lost {self.losses} workers, one after the other; what was finished is kept."
+                f"{_item_name(job)} lost {self.losses} workers, one after the other; finished work is kept."
                 " If memory ran out, lower `environments`; their own logs say more",
                 ExitCode.NEGATIVE_ANSWER,
             ) from error
         finally:
             future.release()  # type: ignore[no-untyped-call]
-        if isinstance(done, Exception):
-            raise done
-        return cast(Done, done)
+        if isinstance(result, Exception):
+            raise result
+        return cast(Result, result)
 
-    async def _awaited(self, future: Awaitable[object]) -> object:
-        """The result of `future`, as long as there are workers, or new ones start in time."""
-        waiting = asyncio.ensure_future(future)
-        seen = monotonic()
+    async def _wait_for(self, future: Awaitable[object]) -> object:
+        """The result of `future`, as long as there are workers or new ones start in time."""
+        task = asyncio.ensure_future(future)
+        last_seen = monotonic()
         try:
-            while not waiting.done():
-                await asyncio.wait({waiting}, timeout=_LOOK_SECONDS)
+            while not task.done():
+                await asyncio.wait({task}, timeout=_POLL_SECONDS)
                 if self.client.scheduler_info(n_workers=-1)["workers"]:
-                    seen = monotonic()
-                elif monotonic() - seen > _STARTING_SECONDS and not waiting.done():
+                    last_seen = monotonic()
+                elif monotonic() - last_seen > _STARTING_SECONDS and not task.done():
                     raise CommandError(
-                        f"no Dask worker has been there for {_STARTING_SECONDS:g} s, and none starts; what"
-                        " was finished is kept. Look at the workers' own logs and the machine's memory",
+                        f"there has been no Dask worker for {_STARTING_SECONDS:g} s, and none starts;"
+                        " finished work is kept. Look at the workers' own logs and the machine's memory",
                         ExitCode.NEGATIVE_ANSWER,
                     )
-            return await waiting
+            return await task
         finally:
-            waiting.cancel()
+            task.cancel()
 
 
 @asynccontextmanager
-async def dask_workers(settings: Settings, home: Home) -> AsyncIterator[DaskWorkers]:
-    """Workers as the settings say, while the block runs; those started here end with it.
+async def dask_workers(settings: Settings, server: RunServer) -> AsyncIterator[DaskWorkers]:
+    """Workers according to the settings, while the block runs; those started here end with it.
 
     Raises:
         CommandError: there is no scheduler at the address, or no worker joins it.
@@ -104,21 +105,21 @@ async def dask_workers(settings: Settings, home: Home) -> AsyncIterator[DaskWork
     import dask
     import distributed
 
-    chosen = settings.fan_out
+    fan_out = settings.fan_out
     for name in list(logging.root.manager.loggerDict):
-        if name.startswith("distributed"):  # each has a level of its own; lost workers are expected
+        if name.startswith("distributed"):  # each has its own level; lost workers are expected
             logging.getLogger(name).setLevel(logging.CRITICAL)
-    made: Any = distributed
+    untyped: Any = distributed
     async with AsyncExitStack() as resources:
         rules = {
-            "distributed.scheduler.allowed-failures": chosen.losses,
+            "distributed.scheduler.allowed-failures": fan_out.losses,
             "distributed.scheduler.work-stealing": False,
         }
         resources.enter_context(dask.config.set(rules))
         try:
-            scheduler: object = chosen.scheduler or await resources.enter_async_context(
-                made.LocalCluster(
-                    n_workers=chosen.workers,
+            scheduler: object = fan_out.scheduler or await resources.enter_async_context(
+                untyped.LocalCluster(
+                    n_workers=fan_out.workers,
                     threads_per_worker=settings.first_environments,
                     host="127.0.0.1",
                     dashboard_address=None,
@@ -129,27 +130,27 @@ async def dask_workers(settings: Settings, home: Home) -> AsyncIterator[DaskWork
                 )
             )
             client: Client = await resources.enter_async_context(
-                made.Client(scheduler, asynchronous=True, timeout=_STARTING_SECONDS, set_as_default=False)
+                untyped.Client(scheduler, asynchronous=True, timeout=_STARTING_SECONDS, set_as_default=False)
             )
-            joined: Any = client.wait_for_workers
-            await joined(1, timeout=_STARTING_SECONDS)
+            wait_for_workers: Any = client.wait_for_workers
+            await wait_for_workers(1, timeout=_STARTING_SECONDS)
         except (OSError, TimeoutError, RuntimeError) as error:
             raise CommandError(
-                f"no Dask worker answers at {chosen.scheduler or 'this machine'}: {error}; start a scheduler"
+                f"no Dask worker answers at {fan_out.scheduler or 'this machine'}: {error}; start a scheduler"
                 " and workers (`dask scheduler`, `dask worker ADDRESS`), or leave out fan_out.scheduler",
                 ExitCode.NEGATIVE_ANSWER,
             ) from error
-        address = await resources.enter_async_context(home.answering(chosen.host))
+        address = await resources.enter_async_context(server.serve(fan_out.host))
         try:
-            yield DaskWorkers(client, home, address, chosen.losses)
+            yield DaskWorkers(client, server, address, fan_out.losses)
         finally:
             with suppress(Exception):
-                async with asyncio.timeout(_LEAVING_SECONDS):
-                    await client.run(leave, address, on_error="ignore")
+                async with asyncio.timeout(_CLOSING_SECONDS):
+                    await client.run(close_workplace, address, on_error="ignore")
 
 
-def _name(errand: object) -> str:
-    for item in getattr(errand, "args", ()):
+def _item_name(job: object) -> str:
+    for item in getattr(job, "args", ()):
         name = getattr(item, "task_id", "") or getattr(getattr(item, "instance", None), "instance_id", "")
         if name:
             return str(name)
@@ -158,25 +159,24 @@ def _name(errand: object) -> str:
 
 @dataclass(slots=True)
 class RemoteWorkplace:
-    """The place of one run in one worker."""
+    """The workplace of one run in one worker."""
 
-    home: HomeAddress
+    address: RunAddress
     place: Workplace | None = None
     edition: int = 0
-    """State of the applications that it knows."""
+    """Version of the applications that it knows."""
     verified: dict[str, VerifiedSubtask] = field(default_factory=dict)
     resources: AsyncExitStack = field(default_factory=AsyncExitStack)
-    users: int = 0
-    """Errands under way."""
-    opening: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held by the errand that opens the place, or learns of new applications."""
+    running_jobs: int = 0
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held by the job that opens the workplace or updates its applications."""
 
-    async def opened(self, edition: int) -> Workplace:
-        """The place, with applications at least as new as `edition`."""
-        async with self.opening:
+    async def open(self, edition: int) -> Workplace:
+        """The workplace, with applications at least as new as `edition`."""
+        async with self.lock:
             if self.place is None:
-                run_id, settings = await self.home.settings()
-                applications = await self.home.applications()
+                run_id, settings = await self.address.settings()
+                applications = await self.address.applications()
                 sandbox = EvaluationSandbox(sandbox_settings(settings))
                 self.resources.enter_context(sandbox)
                 environments = environment_pool(settings, applications.values())
@@ -185,53 +185,53 @@ class RemoteWorkplace:
                     run_id=run_id,
                     settings=settings,
                     applications=applications,
-                    models=self.home,
-                    player_at_home=lambda agent: replace(self.home, player=agent),
+                    models=self.address,
+                    remote_player=lambda agent: replace(self.address, player=agent),
                     environments=environments,
                     sandbox=sandbox,
                 )
                 self.edition = edition
             if self.edition < edition:
-                self.place.applications = await self.home.applications()
+                self.place.applications = await self.address.applications()
                 self.edition = edition
         return self.place
 
     async def subtasks(self, names: Sequence[str]) -> Mapping[str, VerifiedSubtask]:
-        """Verified subtasks, asked for once each."""
+        """Verified subtasks by id; each is requested once."""
         missing = [name for name in names if name not in self.verified]
         if missing:
-            self.verified.update(await self.home.subtasks(missing))
+            self.verified.update(await self.address.subtasks(missing))
         return {name: self.verified[name] for name in names}
 
 
-_places: dict[HomeAddress, RemoteWorkplace] = {}
-"""What is open in this process, by run."""
+_workplaces: dict[RunAddress, RemoteWorkplace] = {}
+"""Open workplaces of this process, by run."""
 
 
-async def do_errand(home: HomeAddress, edition: int, errand: Errand[Done]) -> Done | Exception:
-    """Do one errand of the run that answers at `home`; an error is returned, to travel as what it is."""
-    remote = _places.setdefault(home, RemoteWorkplace(home))
-    remote.users += 1
+async def run_remote_job(address: RunAddress, edition: int, job: Job[Result]) -> Result | Exception:
+    """Run one job of the run that answers at `address`; an error is returned, so that it keeps its type."""
+    workplace = _workplaces.setdefault(address, RemoteWorkplace(address))
+    workplace.running_jobs += 1
     try:
-        for left in [other.home for other in _places.values() if not other.users]:
-            await leave(left)  # its run ended without a word, or will ask again
-        return await errand(await remote.opened(edition), remote.subtasks)
+        for idle in [other.address for other in _workplaces.values() if not other.running_jobs]:
+            await close_workplace(idle)  # its run ended without notice, or will reopen it
+        return await job(await workplace.open(edition), workplace.subtasks)
     except Exception as error:
-        return portable(error)
+        return picklable(error)
     finally:
-        remote.users -= 1
+        workplace.running_jobs -= 1
 
 
-async def leave(home: HomeAddress) -> None:
-    """Close what is open for the run that answered at `home`."""
-    remote = _places.pop(home, None)
-    if remote is not None:
-        await remote.resources.aclose()
+async def close_workplace(address: RunAddress) -> None:
+    """Close the workplace of the run that answered at `address`."""
+    workplace = _workplaces.pop(address, None)
+    if workplace is not None:
+        await workplace.resources.aclose()
 
 
 @asynccontextmanager
 async def fanned_out(run: Run, subtasks: KnownSubtasks) -> AsyncIterator[None]:
-    """While the block runs, items of `run` are done where its settings say; `subtasks` gives verified ones.
+    """While the block runs, jobs of `run` run where its settings say; `subtasks` returns verified ones.
 
     Raises:
         CommandError: no worker can be reached.
@@ -239,12 +239,12 @@ async def fanned_out(run: Run, subtasks: KnownSubtasks) -> AsyncIterator[None]:
     if run.settings.fan_out.runner == "threads":
         yield
         return
-    async with dask_workers(run.settings, Home(run, subtasks)) as workers:
-        run.elsewhere = workers
+    async with dask_workers(run.settings, RunServer(run, subtasks)) as workers:
+        run.workers = workers
         try:
             yield
         finally:
-            run.elsewhere = None
+            run.workers = None
 
 
 def check_runner(settings: FanOutSettings) -> None:

@@ -1,6 +1,6 @@
-"""Nights: runs that grow a dataset by themselves, and what they decide.
+"""Nights: runs that extend a dataset on their own, and their decisions.
 
-choices             which applications a run explores, and why; what of a request a dataset still lacks
-gates               what must hold of the next version for it to be published, also by hand
+choices             which applications a run explores, and why; what a dataset still lacks of a request
+gates               conditions for publishing the next version, also by hand
 run_reports         what a run did and decided
 """

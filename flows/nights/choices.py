@@ -1,4 +1,4 @@
-"""Which applications a run explores, and why; and what of a request for tasks the dataset still lacks."""
+"""Which applications a run explores, and why; and what the dataset still lacks of a request for tasks."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ STAGE = "exploration"
 
 
 def choice_for(run: Run, name: str) -> ExplorationChoice:
-    """Whether `run` explores the application `name`, and why; when resumed it stays with its choice."""
+    """Whether `run` explores the application `name`, and why; a resumed run keeps its choice."""
     choice_id = f"{run.run_id}/{name}"
-    for made in run.warehouse.read(ExplorationChoice, "choice_id = ?", [choice_id]):
-        return made.model_copy(update={"complete": False})
-    now = fingerprint_of(
+    for choice in run.warehouse.read(ExplorationChoice, "choice_id = ?", [choice_id]):
+        return choice.model_copy(update={"complete": False})
+    fingerprint = fingerprint_of(
         catalogue(run.settings)[name], run.settings, wishes_of(run.warehouse, run.run_id, name)
     )
-    explored, reason = True, "this run is no night, and explores every application"
+    explored, reason = True, "this run is not a night, so it explores every application"
     if run.settings.nights.enabled:
-        explored, reason = night_choice(run.warehouse, name, now, run.run_id)
+        explored, reason = night_choice(run.warehouse, name, fingerprint, run.run_id)
     return ExplorationChoice(
         choice_id=choice_id,
         application=name,
         explored=explored,
         reason=reason,
-        fingerprint=now,
+        fingerprint=fingerprint,
         provenance=run.provenance(STAGE),
     )
 
 
 def night_choice(warehouse: Warehouse, name: str, now: dict[str, str], run_id: str = "") -> tuple[bool, str]:
-    """Whether a night, other than `run_id`, explores an application with the fingerprint `now`, and why."""
+    """Whether the night `run_id` explores an application that has the fingerprint `now`, and why."""
     earlier = list(
         warehouse.read(
             ExplorationChoice,
@@ -57,30 +57,30 @@ def night_choice(warehouse: Warehouse, name: str, now: dict[str, str], run_id: s
     if not earlier:
         return True, "it is new: no run has explored it to the end"
     last = earlier[-1]
-    found = changes(last.fingerprint, now)
-    since = last.provenance.run_id
+    reasons = describe_changes(last.fingerprint, now)
+    last_run = last.provenance.run_id
     lost = warehouse.query(
         "SELECT count(*) FROM rechecks WHERE outcome = 'retired' AND starts_with(subtask_id, ?) AND"
         " run_id > ?",
-        [f"{name}.", since],
+        [f"{name}.", last_run],
     ).scalar()
     if lost:
-        found.append(f"{lost} of its subtasks no longer replay")
-    if found:
-        return True, f"since run {since}: {', '.join(found)}"
-    return False, f"nothing that it depends on changed since run {since}"
+        reasons.append(f"{lost} of its subtasks no longer replay")
+    if reasons:
+        return True, f"since run {last_run}: {', '.join(reasons)}"
+    return False, f"nothing that it depends on changed since run {last_run}"
 
 
 _ROLES = (ModelRole.EXPLORER, ModelRole.ACTOR, ModelRole.EVALUATION_WRITER)
-"""Roles that bring subtasks into the pool."""
+"""Roles that add subtasks to the pool."""
 SHORTAGE = "shortage"
-"""What composition lacked; it changes a fingerprint only if there is something that it lacks."""
+"""What composition lacked; it is part of a fingerprint only if something was lacking."""
 
 
 def fingerprint_of(
     application: Application, settings: Settings, wishes: Sequence[str] = ()
 ) -> dict[str, str]:
-    """What an exploration of `application` depends on: a name for each part, and its content or hash."""
+    """What an exploration of `application` depends on: the content or hash of each part, by name."""
     entry = application.model_dump(mode="json", exclude={"manual", "version"})
     contents = [content_of(item.content, application) for item in application.fixtures if item.content]
     roles = [role for role in _ROLES if not settings.is_offline(role)]
@@ -89,7 +89,7 @@ def fingerprint_of(
         templates.add("computer_actor")
     rules = [] if len(roles) == len(_ROLES) else [f"rules of taskloom {distribution_version('taskloom')}"]
     models = [settings.models.role(role).model for role in roles]
-    found = {
+    fingerprint = {
         "version": application.version,
         "manual": _hash(application.manual),
         "catalogue entry": _hash([entry, [hashlib.sha256(content).hexdigest() for content in contents]]),
@@ -103,83 +103,84 @@ def fingerprint_of(
             ]
         ),
     }
-    asked = settings.nights.explore_for_shortage and ModelRole.EXPLORER in roles
-    return {**found, SHORTAGE: _hash(sorted(wishes))} if wishes and asked else found
+    if wishes and settings.nights.explore_for_shortage and ModelRole.EXPLORER in roles:
+        fingerprint[SHORTAGE] = _hash(sorted(wishes))
+    return fingerprint
 
 
-def changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """What differs between two fingerprints, in words; a shortage that is over is no change.
+def describe_changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """The differences between two fingerprints, in words; a shortage that has ended is not a change.
 
-    >>> changes({"version": "1", "manual": "a"}, {"version": "2", "manual": "b"})
+    >>> describe_changes({"version": "1", "manual": "a"}, {"version": "2", "manual": "b"})
     ['version 1 became 2', 'another manual']
     """
-    found = []
+    differences = []
     for name in dict.fromkeys([*now, *before]):
         if before.get(name) == now.get(name) or (name == SHORTAGE and name not in now):
             continue
         if name in ("version", "models"):
-            found.append(f"{name} {before.get(name, 'unknown')} became {now.get(name, 'unknown')}")
+            differences.append(f"{name} {before.get(name, 'unknown')} became {now.get(name, 'unknown')}")
         elif name == SHORTAGE:
-            found.append("composition is short of something else")
+            differences.append("composition is short of something else")
         else:
-            found.append(f"other {name}" if name.endswith("s") else f"another {name}")
-    return found
+            differences.append(f"other {name}" if name.endswith("s") else f"another {name}")
+    return differences
 
 
 def _hash(content: object) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
-_CELLS = ", ".join(f"{row.level_column}" for row in TABLE)
+_LEVEL_COLUMNS = ", ".join(f"{row.level_column}" for row in TABLE)
 
 
-def wanted_by(run: Run) -> CompositionRequest | None:
-    """What `run` is to compose, in a night without what the dataset holds; None if nothing."""
+def request_for_run(run: Run) -> CompositionRequest | None:
+    """What `run` composes, in a night without what the dataset already holds; None if nothing."""
     request = run.settings.composition
     if not run.settings.nights.enabled:
         return request
-    return still_wanted(request, cells_held(run.warehouse, run.run_id))
+    return remaining_request(request, cells_held(run.warehouse, run.run_id))
 
 
 def cells_held(warehouse: Warehouse, run_id: str) -> list[Cell]:
-    """The levels of every validated task of other runs than `run_id`, in the order of the dimensions."""
-    sql = f"SELECT {_CELLS} FROM tasks WHERE status = 'validated' AND run_id <> ?"  # noqa: S608 - columns of ours
+    """The levels of every validated task of runs other than `run_id`, in the order of the dimensions."""
+    sql = f"SELECT {_LEVEL_COLUMNS} FROM tasks WHERE status = 'validated' AND run_id <> ?"  # noqa: S608 - columns of ours
     rows = warehouse.query(sql, [run_id]).table.to_pylist()
     return [tuple(row[item.level_column] for item in TABLE) for row in rows]
 
 
-def still_wanted(request: CompositionRequest, held: Iterable[Cell]) -> CompositionRequest | None:
-    """The request without what is `held` already; None if nothing is lacking.
+def remaining_request(request: CompositionRequest, held: Iterable[Cell]) -> CompositionRequest | None:
+    """The request without the cells `held` already; None if nothing is lacking.
 
-    A task counts towards the first quota that allows it and is not yet full. Of quotas per level, each
-    dimension lacks as many tasks as the one that lacks most: what others have too many of is spread over
-    their levels as they were asked for.
+    A task counts towards the first quota that allows it and is not yet full. With quotas per level, every
+    dimension gets as many tasks as the one that lacks most; the additional ones of a dimension go to its
+    levels in turn, those with the largest quota first.
     """
     cells = list(held)
     if request.quotas:
-        return _of_quotas(request, cells)
+        return _remaining_quotas(request, cells)
     if request.level_quotas:
-        return _of_levels(request, cells)
-    left = request.count - len(cells)
-    return request.model_copy(update={"count": left}) if left > 0 else None
+        return _remaining_level_quotas(request, cells)
+    remaining = request.count - len(cells)
+    return request.model_copy(update={"count": remaining}) if remaining > 0 else None
 
 
-def _of_quotas(request: CompositionRequest, cells: list[Cell]) -> CompositionRequest | None:
-    left = [quota.count for quota in request.quotas]
+def _remaining_quotas(request: CompositionRequest, cells: list[Cell]) -> CompositionRequest | None:
+    remaining = [quota.count for quota in request.quotas]
     for cell in cells:
         for position, quota in enumerate(request.quotas):
-            if left[position] and quota.levels.allows(cell):
-                left[position] -= 1
+            if remaining[position] and quota.levels.allows(cell):
+                remaining[position] -= 1
                 break
     quotas = tuple(
         quota.model_copy(update={"count": count})
-        for quota, count in zip(request.quotas, left, strict=True)
+        for quota, count in zip(request.quotas, remaining, strict=True)
         if count
     )
     return request.model_copy(update={"quotas": quotas}) if quotas else None
 
 
-def _of_levels(request: CompositionRequest, cells: list[Cell]) -> CompositionRequest | None:
+def _remaining_level_quotas(request: CompositionRequest, cells: list[Cell]) -> CompositionRequest | None:
     lacking = {}
     for dimension, levels in request.level_quotas.items():
         held = Counter(cell[DIMENSIONS.index(dimension)] for cell in cells)

@@ -1,4 +1,4 @@
-"""Gates: what must hold of the next version, also against the one before, for it to be published."""
+"""Gates: conditions for publishing the next version, also in comparison with the previous one."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.versions import VersionFigures, instructions_of, version_figures
 
 _MOST_COMPARED = 300
-"""Most instructions of each state whose variety is compared."""
+"""Maximum instructions of each state whose variety is compared."""
 
 
 def gate_results(
     warehouse: Warehouse, settings: GateSettings, name: str, provenance: Provenance
 ) -> tuple[GateResult, ...]:
-    """Every gate for the present state, against the version published last; `name` is the publication's."""
+    """All gates of the current state, compared with the last version; `name` identifies the publication."""
     versions = warehouse.versions()
-    before = versions[-1].name if versions else ""
-    now, then = version_figures(warehouse), version_figures(warehouse, before) if before else VersionFigures()
-    found = [*_counts(settings, now, then, before), *_rates(settings, now, then, before)]
-    found.append(_variety(warehouse, settings, before))
+    base = versions[-1].name if versions else ""
+    now, then = version_figures(warehouse), version_figures(warehouse, base) if base else VersionFigures()
+    results = [*_counts(settings, now, then, base), *_rates(settings, now, then, base)]
+    results.append(_variety(warehouse, settings, base))
     return tuple(
         item.model_copy(
-            update={"gate_id": f"{name}/{item.gate}", "previous_version": before, "provenance": provenance}
+            update={"gate_id": f"{name}/{item.gate}", "previous_version": base, "provenance": provenance}
         )
-        for item in found
+        for item in results
     )
 
 
 def _counts(
-    settings: GateSettings, now: VersionFigures, then: VersionFigures, before: str
+    settings: GateSettings, now: VersionFigures, then: VersionFigures, base: str
 ) -> Iterator[GateResult]:
     yield GateResult(
         gate_id="",
         gate="fewest_tasks",
         held=now.tasks >= settings.fewest_tasks,
         value=now.tasks,
-        previous=then.tasks if before else None,
+        previous=then.tasks if base else None,
         limit=settings.fewest_tasks,
         explanation=(
-            f"{now.tasks} validated tasks{f', {then.tasks} in {before}' if before else ''};"
+            f"{now.tasks} validated tasks{f', {then.tasks} in {base}' if base else ''};"
             f" gates.fewest_tasks is {settings.fewest_tasks}"
         ),
     )
@@ -61,20 +61,20 @@ def _counts(
             gate=gate,
             held=share <= limit,
             value=value,
-            previous=previous if before else None,
+            previous=previous if base else None,
             limit=limit,
             explanation=(
-                f"{value} {what}, {previous} in {before}: {share:.0%} fewer; gates.{gate} allows {limit:.0%}"
-                if before
+                f"{value} {what}, {previous} in {base}: {share:.0%} fewer; gates.{gate} allows {limit:.0%}"
+                if base
                 else f"{value} {what}, and no version to compare with"
             ),
         )
 
 
 def _rates(
-    settings: GateSettings, now: VersionFigures, then: VersionFigures, before: str
+    settings: GateSettings, now: VersionFigures, then: VersionFigures, base: str
 ) -> Iterator[GateResult]:
-    """Rates among what came since the version before, against those in it; only worse ones count."""
+    """Rates among items added since the previous version, compared with its own; only increases count."""
     for gate, what, part, whole in (
         ("task_rejections", "tasks were rejected", "tasks_rejected", "tasks_made"),
         ("subtask_rejections", "subtasks were rejected", "subtasks_rejected", "subtasks_proposed"),
@@ -88,16 +88,16 @@ def _rates(
         too_few = new < settings.fewest_compared or wholes[1] < settings.fewest_compared
         value = worse / new if new else None
         previous = parts[1] / wholes[1] if wholes[1] else None
-        said = f"{worse} of {new} new {what}"
+        text = f"{worse} of {new} new {what}"
         if previous is not None:
-            said += f", {parts[1]} of {wholes[1]} ({previous:.0%}) in {before}"
+            text += f", {parts[1]} of {wholes[1]} ({previous:.0%}) in {base}"
         if too_few or value is None or previous is None:
-            held, said = True, f"{said}; too few to compare"
+            held, text = True, f"{text}; too few to compare"
         else:
             held = round(value - previous, 9) <= limit
-            said += f": {value:.0%} against {previous:.0%}; gates.{gate} allows {limit:.0%} more"
+            text += f": {value:.0%} against {previous:.0%}; gates.{gate} allows {limit:.0%} more"
         yield GateResult(
-            gate_id="", gate=gate, held=held, value=value, previous=previous, limit=limit, explanation=said
+            gate_id="", gate=gate, held=held, value=value, previous=previous, limit=limit, explanation=text
         )
 
 
@@ -107,16 +107,16 @@ def _count(figures: VersionFigures, name: str) -> int:
     return int(getattr(figures, name))
 
 
-def _variety(warehouse: Warehouse, settings: GateSettings, before: str) -> GateResult:
-    """Self-BLEU of new instructions against that of as many of the version before: it grows with them."""
-    old = instructions_of(warehouse, before) if before else []
-    new = instructions_of(warehouse, beyond=before) if before else []
+def _variety(warehouse: Warehouse, settings: GateSettings, base: str) -> GateResult:
+    """Self-BLEU of new instructions and of equally many of the previous version: it grows with the number."""
+    old = instructions_of(warehouse, base) if base else []
+    new = instructions_of(warehouse, beyond=base) if base else []
     count = min(len(old), len(new), _MOST_COMPARED)
     limit = settings.variety_lost
     result = GateResult(gate_id="", gate="variety_lost", held=True, limit=limit, explanation="")
     if count < max(2, settings.fewest_compared):
-        said = f"{len(new)} new instructions, {len(old)} in {before}" if before else "no version before"
-        return result.model_copy(update={"explanation": f"{said}; too few to compare"})
+        counts = f"{len(new)} new instructions, {len(old)} in {base}" if base else "no version before"
+        return result.model_copy(update={"explanation": f"{counts}; too few to compare"})
     figures = [variety_of(texts[:count]) for texts in (new, old)]
     value, previous = (item.self_bleu_4 if item else 0.0 for item in figures)
     return result.model_copy(
@@ -125,7 +125,7 @@ def _variety(warehouse: Warehouse, settings: GateSettings, before: str) -> GateR
             "value": value,
             "previous": previous,
             "explanation": (
-                f"self-BLEU-4 of {count} new instructions is {value:.2f}, of as many in {before}"
+                f"self-BLEU-4 of {count} new instructions is {value:.2f}, of as many in {base}"
                 f" {previous:.2f}; gates.variety_lost allows {limit:.2f} more"
             ),
         }
@@ -133,20 +133,20 @@ def _variety(warehouse: Warehouse, settings: GateSettings, before: str) -> GateR
 
 
 def pass_gates(warehouse: Warehouse, settings: GateSettings, *, force: bool = False) -> list[str]:
-    """Hold the present state against the gates and keep the results; what fails, if `force` overrules it.
+    """Check the current state, storing the results; returns the failures that `force` overrides.
 
     Raises:
         CommandError: a gate does not hold.
     """
     name = f"by hand {timestamp()}"
-    found = gate_results(warehouse, settings, name, Provenance(stage="publishing"))
-    failed = [item.explanation for item in found if not item.held]
+    results = gate_results(warehouse, settings, name, Provenance(stage="publishing"))
+    failed = [item.explanation for item in results if not item.held]
     if failed and not force:
         raise CommandError(
             f"nothing is published, because {'a gate does' if len(failed) == 1 else 'gates do'} not hold:"
-            f" {'; '.join(failed)}. Change the limits with the settings gates.…, or publish all the same with"
+            f" {'; '.join(failed)}. Change the limits with the settings gates.…, or publish anyway with"
             " --force.",
             ExitCode.GATE_FAILED,
         )
-    warehouse.write([item.model_copy(update={"forced": not item.held}) for item in found], replace=True)
+    warehouse.write([item.model_copy(update={"forced": not item.held}) for item in results], replace=True)
     return failed

@@ -1,4 +1,4 @@
-"""What a run did and decided: read from the warehouse, so that any run can be told about later."""
+"""What a run did and decided, read from the warehouse, so that any run can be reported later."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from taskloom.warehouse.records import DatasetVersion, ExplorationChoice, GateRe
 from taskloom.warehouse.store import Warehouse
 
 _BUILDS = ("build_dataset", "compose_tasks", "explore_applications", "verify_subtasks")
-_SHOWN = 20
-"""Most items of a list in a text for people."""
+_MAX_SHOWN = 20
+"""Maximum items of a list in a text for people."""
 
 
 class RunReport(Record):
@@ -28,7 +28,7 @@ class RunReport(Record):
     night: bool
     """Whether it was a night."""
     status: str
-    """How far it got."""
+    """Its status."""
     message: str = ""
     """Why it did not complete."""
     started_at: str
@@ -56,7 +56,7 @@ class RunReport(Record):
     gates: tuple[GateResult, ...] = ()
     """The gates of its publication."""
     not_published: tuple[str, ...] = ()
-    """Why it published nothing, where a gate, the judge or the critic forbade it."""
+    """Why it published nothing, if a gate, the judge or the critic prevented it."""
     version: str = ""
     """Dataset version that it published."""
     model_calls: int = 0
@@ -71,7 +71,7 @@ class RunReport(Record):
 
     @property
     def nothing_new(self) -> bool:
-        """Whether it came to its end and changed nothing that a dataset version holds."""
+        """Whether it completed without changing anything that a dataset version holds."""
         changed = self.verified or self.composed or self.retired_subtasks or self.retired_tasks
         return (
             self.night and self.status == "completed" and not (changed or self.version or self.not_published)
@@ -79,7 +79,7 @@ class RunReport(Record):
 
     @property
     def outcome(self) -> str:
-        """What came of it, in a few words."""
+        """Its outcome, in a few words."""
         if self.status not in ("running", "completed"):
             return f"{self.status.replace('_', ' ')}: {self.message}" if self.message else self.status
         if self.version:
@@ -93,35 +93,35 @@ class RunReport(Record):
 
     def lines(self) -> list[str]:
         """The report as lines for people."""
-        left = len(self.choices) - len(self.explored)
+        unexplored = len(self.choices) - len(self.explored)
         counts = Counter(item.outcome for item in self.rechecks)
-        found = [f"outcome: {self.outcome}"]
-        found += [
+        lines = [f"outcome: {self.outcome}"]
+        lines += [
             f"{'explored' if item.explored else 'not explored'} {item.application}: {item.reason}"
-            for item in self.choices[:_SHOWN]
+            for item in self.choices[:_MAX_SHOWN]
         ]
         if self.choices:
-            found.append(f"explored {len(self.explored)} applications, left {left} as they are known")
-        found.append(f"verified {len(self.verified)} subtasks")
+            lines.append(f"explored {len(self.explored)} applications, left {unexplored} unchanged")
+        lines.append(f"verified {len(self.verified)} subtasks")
         if self.rechecks:
-            found.append(
+            lines.append(
                 f"performed {len(self.rechecks)} verified subtasks again: {counts['holds']} hold,"
                 f" {counts['retired']} retired, {counts['undecided']} undecided"
             )
-        found += [
-            f"retired {name}: {reason}" for name, reason in list(self.retired_subtasks.items())[:_SHOWN]
+        lines += [
+            f"retired {name}: {reason}" for name, reason in list(self.retired_subtasks.items())[:_MAX_SHOWN]
         ]
         if self.retired_tasks:
-            found.append(f"retired {self.retired_tasks} tasks that need a retired subtask")
-        found.append(f"composed {self.composed} tasks, {self.validated} of them valid")
-        found += [f"short of: {item}" for item in self.shortages[:_SHOWN]]
-        found += [
+            lines.append(f"retired {self.retired_tasks} tasks that need a retired subtask")
+        lines.append(f"composed {self.composed} tasks, {self.validated} of them valid")
+        lines += [f"short of: {item}" for item in self.shortages[:_MAX_SHOWN]]
+        lines += [
             f"gate {item.gate} {'holds' if item.held else 'DOES NOT HOLD'}: {item.explanation}"
             for item in self.gates
         ]
-        found += [f"not published: {item}" for item in self.not_published]
-        found.append(f"{self.model_calls} model calls, ${self.cost_usd:.2f}, {self.seconds:.0f} s")
-        return found
+        lines += [f"not published: {item}" for item in self.not_published]
+        lines.append(f"{self.model_calls} model calls, ${self.cost_usd:.2f}, {self.seconds:.0f} s")
+        return lines
 
 
 def run_reports(warehouse: Warehouse, run_id: str = "") -> list[RunReport]:
@@ -132,7 +132,7 @@ def run_reports(warehouse: Warehouse, run_id: str = "") -> list[RunReport]:
 
 
 def run_report(warehouse: Warehouse, record: RunRecord) -> RunReport:
-    """The report of one run, as far as it has come."""
+    """The report of one run up to now."""
     run = [record.run_id]
     of_run = "run_id = ?", run
 

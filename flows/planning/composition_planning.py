@@ -1,4 +1,4 @@
-"""Parses requests for composition and answers whether the pool can supply them."""
+"""Parses composition requests and tells whether the pool can supply them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from taskloom.taskgraph.records.task import Intent
 _RANGE = re.compile(r"(\d{1,9})|(\d{1,9})\.\.|(\d{0,9})\.\.(\d{1,9})", re.ASCII)
 
 
-def wish_of(text: str, count: int) -> tuple[Quota, MeasureRanges]:
+def parse_quota_and_ranges(text: str, count: int) -> tuple[Quota, MeasureRanges]:
     """Parse a quota and ranges such as `knowledge=hard,instruction=6..8`.
 
     Raises:
@@ -34,15 +34,15 @@ def wish_of(text: str, count: int) -> tuple[Quota, MeasureRanges]:
     levels: dict[str, tuple[str, ...]] = {}
     ranges: dict[str, tuple[int, int]] = {}
     for dimension, value in _named_values(text):
-        found = _RANGE.fullmatch(value)
-        if found:
-            exactly, least, low, high = found.groups()
+        match = _RANGE.fullmatch(value)
+        if match:
+            exact, minimum, low, high = match.groups()
             lowest, highest = MeasureRanges().of(dimension)
-            ranges[dimension] = (int(exactly or least or low or lowest), int(exactly or high or highest))
+            ranges[dimension] = (int(exact or minimum or low or lowest), int(exact or high or highest))
             continue
         levels[dimension] = tuple(dict.fromkeys(name.strip() for name in value.split("|")))
         if not set(levels[dimension]) <= set(LEVELS):
-            raise _no_level(f"{dimension}={value}")
+            raise _level_error(f"{dimension}={value}")
     try:
         chosen = MeasureRanges.model_validate(ranges)
     except ValidationError as error:
@@ -52,22 +52,22 @@ def wish_of(text: str, count: int) -> tuple[Quota, MeasureRanges]:
 
 def _named_values(text: str) -> list[tuple[Dimension, str]]:
     """The parts of `knowledge=hard,instruction=3`, each dimension once."""
-    found: dict[Dimension, str] = {}
+    values: dict[Dimension, str] = {}
     for part in text.split(","):
         name, _, value = (side.strip() for side in part.partition("="))
         dimension = next((known for known in DIMENSIONS if known == name), None)
         if dimension is None or not value:
-            raise _no_level(part.strip())
-        if dimension in found:
+            raise _level_error(part.strip())
+        if dimension in values:
             raise CommandError(
-                f"{dimension} occurs twice, as {found[dimension]} and {value}; write alternatives as"
+                f"{dimension} occurs twice, as {values[dimension]} and {value}; write alternatives as"
                 f" {dimension}=easy|medium."
             )
-        found[dimension] = value
-    return list(found.items())
+        values[dimension] = value
+    return list(values.items())
 
 
-def _no_level(part: str) -> CommandError:
+def _level_error(part: str) -> CommandError:
     return CommandError(
         f"{part!r} is not a level; write one of {', '.join(DIMENSIONS)} = one of {', '.join(LEVELS)},"
         f" such as {EXAMPLE_LEVELS}, or a range of values, such as {EXAMPLE_RANGE}."
@@ -102,10 +102,10 @@ def request_of(
     ranges: MeasureRanges | None = None,
     count: int | None = None,
 ) -> CompositionRequest:
-    """What a run with these settings would compose, changed by what is given; `quotas` replace theirs.
+    """The composition request of a run with these settings and the given changes; `quotas` replace theirs.
 
     Raises:
-        CommandError: the changes do not fit together or the settings.
+        CommandError: the changes contradict each other or the settings.
     """
     changes: dict[str, object] = {}
     if count is not None:
@@ -128,7 +128,7 @@ def plan_composition(
     catalog: Path | None = None,
     seed: int = 0,
 ) -> CompositionAccount:
-    """Compose without keeping the tasks: the account says what the pool can supply and what it lacks.
+    """Compose without keeping the tasks; the account says what the pool can supply and what it lacks.
 
     Raises:
         CommandError: a subtask cannot be bound.

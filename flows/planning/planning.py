@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from taskloom.flows.nights.choices import cells_held, fingerprint_of, night_choice, still_wanted
+from taskloom.flows.nights.choices import cells_held, fingerprint_of, night_choice, remaining_request
 from taskloom.flows.pool import load_verified, wishes_of
 from taskloom.flows.settings import Settings
 from taskloom.flows.wiring import choose_applications
@@ -28,7 +28,7 @@ class PlannedNight(Record):
     explored: dict[str, str]
     """Applications that it would explore, with the reason."""
     left: dict[str, str] = Field(default_factory=dict)
-    """Applications that it would leave as they are, with the reason."""
+    """Applications that it would leave unchanged, with the reason."""
     verified: int = 0
     """Verified subtasks that the dataset has."""
     rechecked: int = 0
@@ -44,7 +44,7 @@ class PlannedNight(Record):
             (
                 f"night: performs {self.rechecked} of {self.verified} verified subtasks again, explores"
                 f" {len(self.explored)} of {len(self.explored) + len(self.left)} applications, composes"
-                f" {self.tasks} tasks beside {self.held} valid ones"
+                f" {self.tasks} tasks in addition to {self.held} valid ones"
             ),
             *(f"  explores {name}: {reason}" for name, reason in self.explored.items()),
             *(f"  leaves {name}: {reason}" for name, reason in self.left.items()),
@@ -52,7 +52,7 @@ class PlannedNight(Record):
 
 
 def plan_night(settings: Settings, applications: Mapping[str, Application]) -> PlannedNight:
-    """The decisions of a night over the dataset as it is; a night that would be resumed is not looked at.
+    """The decisions of a night on the present dataset; a night that would be resumed is ignored.
 
     Raises:
         WarehouseError: the warehouse cannot be read.
@@ -66,12 +66,12 @@ def plan_night(settings: Settings, applications: Mapping[str, Application]) -> P
         return PlannedNight(explored=explored, tasks=settings.composition.wanted)
     with warehouse:
         for name, application in applications.items():
-            now = fingerprint_of(application, settings, wishes_of(warehouse, "", name))
-            chosen, reason = night_choice(warehouse, name, now)
+            fingerprint = fingerprint_of(application, settings, wishes_of(warehouse, "", name))
+            chosen, reason = night_choice(warehouse, name, fingerprint)
             (explored if chosen else left)[name] = reason
         verified = len(load_verified(warehouse, applications))
         cells = cells_held(warehouse, "")
-    wanted = still_wanted(settings.composition, cells)
+    wanted = remaining_request(settings.composition, cells)
     return PlannedNight(
         explored=explored,
         left=left,
@@ -89,7 +89,7 @@ class _Averages:
     output_tokens: float
 
 
-_ROUGH = {
+_ROUGH_AVERAGES = {
     ModelRole.EXPLORER: ("exploration", _Averages(3.5, 6000, 4000)),
     ModelRole.ACTOR: ("trajectories", _Averages(8.0, 5000, 250)),
     ModelRole.EVALUATION_WRITER: ("evaluation_functions", _Averages(1.2, 7000, 700)),
@@ -98,14 +98,14 @@ _ROUGH = {
     ModelRole.DEPENDENCY_JUDGE: ("validation", _Averages(1.2, 1200, 250)),
     ModelRole.CRITIC: ("criticism", _Averages(1.0, 1300, 200)),
 }
-"""The stage that each role is called in, and calls per application, performance, subtask, round of intents,
-task, task and scored task, with their tokens, if the ledger has none."""
+"""For each role, its stage, and its calls per application, performance, subtask, round of intents, task, task
+and scored task, with their tokens, if the ledger has none."""
 _ROUGH_PROPOSALS = 12
 """Well-formed proposals for an application without curated subtasks, if the ledger has none."""
 _ROUGH_TASKS = 12.0
-"""Most tasks per subtask, if the ledger has none: a small pool does not give all that are wanted."""
+"""Maximum tasks per subtask, if the ledger has none: a small pool cannot supply all requested tasks."""
 _ROUGH_LINKS = 0.1
-"""The same for each subtask of the pool, where all were proposed by a model, which links them less."""
+"""The same per subtask of the pool, if a model proposed all of them, because it links them less."""
 
 
 class PlannedCalls(Record):
@@ -141,7 +141,7 @@ class Plan(Record):
     missing: dict[str, str]
     """Applications left out, with the reason."""
     environments: int
-    """Environments side by side."""
+    """Concurrent environments."""
     subtasks: int
     """Subtasks expected."""
     tasks: int
@@ -149,7 +149,7 @@ class Plan(Record):
     calls: tuple[PlannedCalls, ...]
     """Expected calls by stage: an upper estimate, because calls that the ledger can answer are included."""
     assumptions: tuple[str, ...] = ()
-    """What the estimate takes for granted."""
+    """Assumptions of the estimate."""
     night: PlannedNight | None = None
     """What the run would decide if it is a night."""
 
@@ -171,20 +171,20 @@ class Plan(Record):
             )
         known = [item.cost_usd for item in self.calls if item.cost_usd is not None]
         tokens = sum(item.input_tokens + item.output_tokens for item in self.calls)
-        beside = " and what has no price" if len(known) < len(self.calls) else ""
+        unpriced = " and what has no price" if len(known) < len(self.calls) else ""
         lines.append(
             f"  in all {sum(item.calls for item in self.calls)} calls, {tokens:,} tokens,"
-            f" ${sum(known):.2f}{beside}"
+            f" ${sum(known):.2f}{unpriced}"
         )
         lines += [f"  assumes: {item}" for item in self.assumptions]
         return "\n".join(lines)
 
 
 def plan_run(settings: Settings, flow: str) -> Plan:
-    """The plan of a run; changes nothing and calls neither browser nor model.
+    """The plan of a run; changes nothing and uses neither browser nor model.
 
     Raises:
-        CommandError: no wanted application is installed, or one is unknown.
+        CommandError: no requested application is installed, or one is unknown.
         WarehouseError: the run is a night, and its warehouse cannot be read.
     """
     chosen, missing = choose_applications(settings)
@@ -197,21 +197,21 @@ def plan_run(settings: Settings, flow: str) -> Plan:
     expected = round(_ROUGH_PROPOSALS if proposals is None else proposals)
     per_application = []
     for item in applications.values():
-        taken = sum(one.core or not settings.exploration.core_only for one in item.example_subtasks)
-        per_application.append(min(taken if item.example_subtasks else expected, wanted))
+        usable = sum(subtask.core or not settings.exploration.core_only for subtask in item.example_subtasks)
+        per_application.append(min(usable if item.example_subtasks else expected, wanted))
     subtasks = sum(per_application) if flow != "compose_tasks" else 0
     tasks = settings.composition.wanted if flow in ("build_dataset", "compose_tasks") else 0
     tasks = tasks if night is None else night.tasks
     curated = any(item.example_subtasks for item in applications.values())
     rough = _ROUGH_TASKS if curated else min(_ROUGH_TASKS, _ROUGH_LINKS * subtasks)
-    known, asked = _statistics(settings)
-    made, functions = (asked.get(role, 0) for role in (ModelRole.SUMMARIZER, ModelRole.EVALUATION_WRITER))
+    averages, counts = _statistics(settings)
+    made, functions = (counts.get(role, 0) for role in (ModelRole.SUMMARIZER, ModelRole.EVALUATION_WRITER))
     per_subtask = made / functions if made and functions else rough
     composed = min(tasks, round(subtasks * per_subtask)) if subtasks and night is None else tasks
     verified = flow in ("build_dataset", "verify_subtasks")
     intent_calls = -(-settings.intents.wanted // settings.intents.per_call) + BARREN_CALLS
-    if ModelRole.INTENT_EXTRACTOR in known:
-        intent_calls = 1  # the pool is one item, asked about as often as before
+    if ModelRole.INTENT_EXTRACTOR in averages:
+        intent_calls = 1  # the pool is one item, with as many calls as before
     items = {
         ModelRole.EXPLORER: len(applications) if subtasks else 0,
         ModelRole.ACTOR: subtasks * settings.verification.parameter_sets if verified else 0,
@@ -237,7 +237,7 @@ def plan_run(settings: Settings, flow: str) -> Plan:
         subtasks=subtasks,
         tasks=tasks,
         calls=tuple(
-            _planned(settings, role, count, known.get(role)) for role, count in items.items() if count
+            _estimate(settings, role, count, averages.get(role)) for role, count in items.items() if count
         ),
         assumptions=tuple(assumptions),
     )
@@ -252,33 +252,33 @@ def _assumptions(
     scored: int,
 ) -> list[str]:
     wanted = settings.exploration.subtasks_per_application
-    bare = [name for name, item in applications.items() if not item.example_subtasks]
-    found = ["all input at the full price: what providers serve from their cache costs less"]
+    uncurated = [name for name, item in applications.items() if not item.example_subtasks]
+    assumptions = ["all input at the full price: what providers serve from their cache costs less"]
     if verified:
-        found.append(
+        assumptions.append(
             f"{settings.verification.parameter_sets} parameter sets a subtask; measured calls per set include"
             " those performed again"
         )
-    own = settings.same_model(ModelRole.SUMMARIZER, ModelRole.CRITIC)
-    if own and scored:
-        found.append(
-            f"{own} may be the critic of instructions that it wrote itself; a model of another maker is"
-            " fairer"
+    self_critic = settings.same_model(ModelRole.SUMMARIZER, ModelRole.CRITIC)
+    if self_critic and scored:
+        assumptions.append(
+            f"{self_critic} may be the critic of instructions that it wrote itself; a model of another maker"
+            " is fairer"
         )
-    if bare:
+    if uncurated:
         number = round(_ROUGH_PROPOSALS if proposals is None else proposals)
         basis = "a rough figure" if proposals is None else "as many as earlier explorations brought"
-        found.append(
-            f"{min(number, wanted)} subtasks in each application without curated ones ({', '.join(bare)}):"
-            f" {basis}"
+        assumptions.append(
+            f"{min(number, wanted)} subtasks in each application without curated ones"
+            f" ({', '.join(uncurated)}): {basis}"
         )
-    return found
+    return assumptions
 
 
-def _planned(settings: Settings, role: ModelRole, items: int, known: _Averages | None) -> PlannedCalls:
+def _estimate(settings: Settings, role: ModelRole, items: int, known: _Averages | None) -> PlannedCalls:
     calls = settings.models
     model = calls.role(role).model
-    stage, rough = _ROUGH[role]
+    stage, rough = _ROUGH_AVERAGES[role]
     average = known or rough
     count = max(1, round(items * average.calls_per_item))
     price = prices_of(model)
@@ -308,7 +308,7 @@ def _planned(settings: Settings, role: ModelRole, items: int, known: _Averages |
 
 def _proposals(settings: Settings) -> float | None:
     """Subtasks performed per application that models explored, over the whole ledger; None without any."""
-    rows = _answered(
+    rows = _query_ledger(
         settings,
         "SELECT DISTINCT role, item_id FROM calls WHERE outcome = 'answered' AND role IN ('explorer',"
         " 'actor')",
@@ -320,9 +320,9 @@ def _proposals(settings: Settings) -> float | None:
 
 
 def _statistics(settings: Settings) -> tuple[dict[ModelRole, _Averages], dict[ModelRole, int]]:
-    """Average use of calls by role, and about how many items, over the whole ledger; a run of intents counts
-    as one item."""
-    rows = _answered(
+    """Average usage of calls by role, and the number of items, over the whole ledger; the intents of a run
+    count as one item."""
+    rows = _query_ledger(
         settings,
         "SELECT role, COUNT(DISTINCT item_id), COUNT(*) * 1.0 / COUNT(DISTINCT item_id), AVG(input_tokens),"
         " AVG(output_tokens) FROM calls WHERE outcome = 'answered' GROUP BY role",
@@ -333,8 +333,8 @@ def _statistics(settings: Settings) -> tuple[dict[ModelRole, _Averages], dict[Mo
     return averages, {ModelRole(str(role)): int(str(items)) for role, items, *_ in rows}
 
 
-def _answered(settings: Settings, query: str) -> Sequence[tuple[object, ...]]:
-    """The rows of a query on the ledger; none where nothing was ever asked."""
+def _query_ledger(settings: Settings, query: str) -> Sequence[tuple[object, ...]]:
+    """The rows of a query on the ledger; none if there is no ledger."""
     path = settings.data / "ledger.sqlite"
     if not path.exists():
         return ()

@@ -1,11 +1,11 @@
-"""What a run stands on.
+"""What a run uses.
 
-environment_pool    environments to lease
+environment_pool    leases environments
 recording           writes records in batches; the record of a run
-clock               the time that runs are dated with
-core_seconds        processor time by what it was spent on
+clock               dates runs
+core_seconds        processor time by purpose
 progress            live progress on standard error
-together            coroutines side by side, the first failure as it is
+together            runs coroutines concurrently
 interruptions       Ctrl-C and SIGTERM; runs that Prefect cancels
 prefect_server      Prefect's server for one run, and its files in the data folder
 """

@@ -1,4 +1,4 @@
-"""The time that runs are dated with."""
+"""Dates runs."""
 
 from datetime import UTC, datetime
 

@@ -1,7 +1,7 @@
-"""Processor time of this process and of everything that it started, by what it was spent on.
+"""Processor time of this process and of all processes that it started, by purpose.
 
-Twice a second `/proc` is read. What a process used after its last reading is in what its parent has waited
-for, so it is lost only where its parent ends with it.
+`/proc` is read twice a second. What a process used after its last reading counts in its parent's time of
+children waited for, so it is lost only if its parent ends with it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 _EVERY_SECONDS = 0.5
-_ELSEWHERE_EVERY = 10
-"""Numbers of processes that are not below this one are read this seldom: another process may get them."""
+_UNRELATED_EVERY = 10
+"""Readings after which ids of unrelated processes are examined again, because they may be reused."""
 _TICK = os.sysconf("SC_CLK_TCK")
 OWN, BROWSERS, APPLICATIONS = "taskloom", "browsers", "applications"
 _MARKS = {
@@ -26,7 +26,7 @@ _MARKS = {
     "multiprocessing": OWN,
     "distributed": OWN,
 }
-"""Parts of command lines that say what a process is for; its children are for the same."""
+"""Parts of command lines that tell the purpose of a process, and of its children."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,73 +37,72 @@ class ProcessTimes:
     used: float
     """Its own processor time, in seconds."""
     waited: float
-    """That of its children whose end it has seen, and of theirs."""
+    """Processor time of the ended children that it waited for, and of their descendants."""
     purpose: str = ""
-    """What it is for; empty where its command line does not say."""
+    """Its purpose; empty if its command line does not tell."""
 
 
 Processes = Mapping[tuple[int, int], ProcessTimes]
-"""Processes by id and time of their start, so that a number used again is another process."""
+"""Processes by id and start time, so that a reused id is another process."""
 
 
 class CoreSeconds:
-    """Adds up processor time by purpose, from entering to leaving."""
+    """Sums processor time by purpose, from entering to leaving the context."""
 
     def __init__(self) -> None:
-        """Count nothing yet."""
+        """Prepare; nothing is counted yet."""
         self._spent: dict[str, float] = {}
         self._last: Processes = {}
-        self._elsewhere: set[int] = set()
+        self._unrelated: set[int] = set()
         self._readings = 0
         self._lock = threading.Lock()
-        self._over = threading.Event()
+        self._stop = threading.Event()
         self._thread = threading.Thread(target=self._keep_reading, name="core-seconds", daemon=True)
 
     def __enter__(self) -> CoreSeconds:
-        """Begin: what was used before does not count."""
-        self._last = below(os.getpid(), _processes(os.getpid(), (), ()), {})
+        """Start counting; earlier use does not count."""
+        self._last = descendants_of(os.getpid(), _processes((), ()), {})
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         """Stop counting."""
-        self._over.set()
+        self._stop.set()
         self._thread.join()
 
     def so_far(self) -> dict[str, float]:
         """Seconds by purpose since entering."""
         with self._lock:
             self._readings += 1
-            if self._readings % _ELSEWHERE_EVERY == 0:
-                self._elsewhere.clear()
-            known = {number for number, _ in self._last}
-            machine = _processes(os.getpid(), known, self._elsewhere)
-            now = below(os.getpid(), machine, self._last)
-            self._elsewhere.update(number for number, _ in machine.keys() - now.keys())
+            if self._readings % _UNRELATED_EVERY == 0:
+                self._unrelated.clear()
+            machine = _processes({number for number, _ in self._last}, self._unrelated)
+            now = descendants_of(os.getpid(), machine, self._last)
+            self._unrelated.update(number for number, _ in machine.keys() - now.keys())
             self._spent = _sum(self._spent, spent_between(self._last, now))
             self._last = now
             return dict(self._spent)
 
     def _keep_reading(self) -> None:
-        while not self._over.wait(_EVERY_SECONDS):
+        while not self._stop.wait(_EVERY_SECONDS):
             self.so_far()
 
 
 def since(before: Mapping[str, float], now: Mapping[str, float]) -> dict[str, float]:
-    """What was added between two moments, in tenths of seconds, the most first."""
+    """Seconds added between two moments, by purpose, in tenths, the largest first."""
     added = {name: round(value - before.get(name, 0.0), 1) for name, value in now.items()}
     return {name: value for name, value in sorted(added.items(), key=lambda item: -item[1]) if value > 0}
 
 
 def total_of(stages: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    """The seconds of several stages by purpose, the most first."""
+    """The seconds of several stages by purpose, the largest first."""
     return since({}, _sum(*stages))
 
 
-def in_words(spent: Mapping[str, float], subtasks: int) -> str:
-    """Seconds by purpose, and per subtask verified, on one line.
+def describe_spent(spent: Mapping[str, float], subtasks: int) -> str:
+    """Seconds by purpose, and per verified subtask, in one line.
 
-    >>> in_words({"browsers": 30.0, "taskloom": 12.0}, 3)
+    >>> describe_spent({"browsers": 30.0, "taskloom": 12.0}, 3)
     '42 core-seconds (browsers 30, taskloom 12); 14.0 per subtask verified'
     """
     total = sum(spent.values())
@@ -112,21 +111,21 @@ def in_words(spent: Mapping[str, float], subtasks: int) -> str:
     return f"{total:.0f} core-seconds ({parts}){each}"
 
 
-def below(root: int, processes: Processes, before: Processes) -> Processes:
-    """The process `root` and those below it, or once below it (`before`), each with what it is for."""
+def descendants_of(root: int, processes: Processes, before: Processes) -> Processes:
+    """The process `root` and its descendants, also former ones (in `before`), each with its purpose."""
     by_id = {key[0]: key for key in processes}
     purposes: dict[tuple[int, int], str] = {}
 
     def purpose(key: tuple[int, int]) -> str:
-        """Empty for processes elsewhere on the machine."""
+        """The purpose of a process; empty if it is not a descendant."""
         if key not in purposes:
             process, known = processes[key], before.get(key)
-            purposes[key] = OWN if key[0] == root else ""  # ends the walk if parents form a circle
+            purposes[key] = OWN if key[0] == root else ""  # ends the recursion if parents form a cycle
             parent = by_id.get(process.parent)
-            above = OWN if key[0] == root else purpose(parent) if parent else ""
-            if above and key[0] != root:
-                purposes[key] = process.purpose or (APPLICATIONS if above == OWN else above)
-            elif known is not None and not above:
+            inherited = OWN if key[0] == root else purpose(parent) if parent else ""
+            if inherited and key[0] != root:
+                purposes[key] = process.purpose or (APPLICATIONS if inherited == OWN else inherited)
+            elif known is not None and not inherited:
                 purposes[key] = known.purpose  # its parent ended
         return purposes[key]
 
@@ -141,7 +140,7 @@ def spent_between(before: Processes, now: Processes) -> dict[str, float]:
     """Seconds by purpose between two readings.
 
     What a process has waited for beyond the last reading of its children belongs to the purpose of those that
-    ended, or to its own where all of them lived between the readings.
+    ended, or to its own if all of them lived between two readings.
     """
     spent: defaultdict[str, float] = defaultdict(float)
     ended: dict[int, list[ProcessTimes]] = {}
@@ -165,29 +164,32 @@ def _sum(*parts: Mapping[str, float]) -> dict[str, float]:
     return dict(total)
 
 
-def _processes(root: int, known: Collection[int], elsewhere: Collection[int]) -> Processes:
-    """The processes of the machine but for those `elsewhere`, and what those below `root` or `known` ones are
-    for; none where there is no `/proc`."""
+def _processes(known: Collection[int], unrelated: Collection[int]) -> Processes:
+    """The processes of the machine except `unrelated` ones, with the purposes of the descendants of this
+    process and of `known` ones; none without `/proc`."""
     rows: dict[int, list[bytes]] = {}
     children: defaultdict[int, list[int]] = defaultdict(list)
     with suppress(OSError):
         for entry in os.scandir("/proc"):
-            if entry.name.isdigit() and (number := int(entry.name)) not in elsewhere:
+            if entry.name.isdigit() and (number := int(entry.name)) not in unrelated:
                 with suppress(OSError):
                     rows[number] = fields = _read(number, "stat").rpartition(b")")[2].split()
                     children[int(fields[1])].append(number)
-    purposes, pending = {root: ""}, [*children[root], *(number for number in known if number in rows)]
+    purposes, pending = (
+        {os.getpid(): ""},
+        [*children[os.getpid()], *(number for number in known if number in rows)],
+    )
     while pending:
         number = pending.pop()
         if number not in purposes:
             purposes[number] = _purpose(number)
             pending += children[number]
-    found = {}
+    processes = {}
     for number, fields in rows.items():
         used, waited = (sum(map(int, fields[at : at + 2])) / _TICK for at in (11, 13))
         times = ProcessTimes(int(fields[1]), used, waited, purposes.get(number, ""))
-        found[number, int(fields[19])] = times
-    return found
+        processes[number, int(fields[19])] = times
+    return processes
 
 
 def _purpose(number: int) -> str:

@@ -1,4 +1,4 @@
-"""Environments that items lease, use and give back."""
+"""Environments that items lease, use and return."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _GB_OF_APPLICATION = 0.15
 """An open application, with its server and page, takes 0.10 to 0.15 GB; most items need one, composed tasks
 up to eight."""
 _MOST_PASSED_OVER = 8
-"""How often others are served before the item that waits longest: there is room for them, or an environment
-just ran their application."""
-_LOOK_EVERY = 10.0
-"""Seconds between two looks at what the machine has left."""
+"""How often other items may go before the one that waits longest, because there is room for them or an
+environment just ran their application."""
+_CHECK_SECONDS = 10.0
+"""Seconds between two checks of the machine's spare capacity."""
 
 
 @dataclass(slots=True, eq=False)
-class _Waiting:
+class _Waiter:
     """An item that waits for an environment."""
 
     platform: str
@@ -43,29 +43,29 @@ class EnvironmentPool:
         create: Callable[[str], Environment],
         size: int,
         machine: SpareCapacity | None = None,
-        look_every: float = _LOOK_EVERY,
+        look_every: float = _CHECK_SECONDS,
         free: Callable[[], float] = free_gb,
     ) -> None:
         """Create environments with `create(platform)`, with at most `size` in use at once.
 
-        With a `machine`, which is asked every `look_every` seconds, `size` is how many there are at first.
-        What is `free` of memory, in 10^9 bytes, limits how many applications are open at once.
+        With a `machine`, which is checked every `look_every` seconds, `size` is the initial number. The
+        `free` memory, in 10^9 bytes, limits how many applications are open at once.
         """
         self._size = size
         self._machine, self._look_every = machine, look_every
-        self._looking: asyncio.Task[None] | None = None
+        self._adjusting: asyncio.Task[None] | None = None
         self._create = create
         self._free = size
         self._free_memory = free
-        self._in_use = 0
+        self._open = 0
         self._turns: asyncio.Semaphore | None = None
-        self._waiting: list[_Waiting] = []
+        self._waiters: list[_Waiter] = []
         self._idle: dict[str, list[tuple[Environment, frozenset[str]]]] = {}
         self._all: list[Environment] = []
 
     def make_ahead(self, environments: int | None) -> None:
-        """Lease `environments` more than may be acted in at a time, so that they are reset meanwhile; None
-        for half as many as those. The first call counts."""
+        """Allow `environments` more leases than may act at a time, so that these are reset meanwhile; None
+        for half of the size. Only the first call counts."""
         if self._turns is None:
             if environments is None:
                 environments = math.ceil(self._size / 2)
@@ -73,20 +73,20 @@ class EnvironmentPool:
             self._free += environments
 
     def turn(self) -> AbstractAsyncContextManager[object]:
-        """What is entered before acting: as many at a time as the pool has, those ahead left out."""
+        """A context to enter before acting; admits as many items as environments that are not made ahead."""
         return nullcontext() if self._turns is None else self._turns
 
     @asynccontextmanager
     async def lease(self, platform: str, applications: Collection[str]) -> AsyncIterator[Environment]:
         """Exclusive use of an environment of `platform` until the block ends.
 
-        Waits until there is memory for the `applications`, by name, beside those in use, or none are in use.
+        Waits until there is memory for the `applications`, by name, besides those in use, or none is in use.
         """
         names = frozenset(applications)
-        await self._enter(platform, names)
+        await self._wait_for_turn(platform, names)
         try:
             idle = self._idle.setdefault(platform, [])
-            environment = idle.pop(_best(names, idle))[0] if idle else self._new(platform)
+            environment = idle.pop(_best_match(names, idle))[0] if idle else self._new(platform)
             try:
                 yield environment
             except (EnvironmentFailureError, asyncio.CancelledError):
@@ -95,78 +95,78 @@ class EnvironmentPool:
             except BaseException:
                 idle.append((environment, names))
                 raise
-            if self._free < 0:  # the machine does not feed as many any more
+            if self._free < 0:  # the machine can no longer run as many
                 await self._discard(environment)
                 return
             try:
-                if not self._waiting:
-                    await environment.rest()  # pages that nobody uses take memory, and some a part of a core
+                if not self._waiters:
+                    await environment.rest()  # unused pages take memory, and some take processor time
             except EnvironmentFailureError:
                 await self._discard(environment)
             else:
                 idle.append((environment, names))
         finally:
             self._free += 1
-            self._in_use -= len(names)
-            self._serve()
+            self._open -= len(names)
+            self._admit_waiters()
 
-    async def _enter(self, platform: str, applications: frozenset[str]) -> None:
-        if self._machine is not None and self._looking is None:
-            self._looking = asyncio.create_task(self._keep_fitting(self._machine))
-        waiting = _Waiting(platform, applications)
-        self._waiting.append(waiting)
-        self._serve()
+    async def _wait_for_turn(self, platform: str, applications: frozenset[str]) -> None:
+        if self._machine is not None and self._adjusting is None:
+            self._adjusting = asyncio.create_task(self._keep_adjusting(self._machine))
+        waiter = _Waiter(platform, applications)
+        self._waiters.append(waiter)
+        self._admit_waiters()
         try:
-            await waiting.turn.wait()
+            await waiter.turn.wait()
         except asyncio.CancelledError:
-            if waiting.turn.is_set():
+            if waiter.turn.is_set():
                 self._free += 1
-                self._in_use -= len(applications)
+                self._open -= len(applications)
             else:
-                self._waiting.remove(waiting)
-            self._serve()
+                self._waiters.remove(waiter)
+            self._admit_waiters()
             raise
 
-    async def _keep_fitting(self, machine: SpareCapacity) -> None:
-        """From time to time, take one environment more while items wait and there is room, or one less."""
+    async def _keep_adjusting(self, machine: SpareCapacity) -> None:
+        """Repeatedly add an environment while items wait and there is room, or remove one."""
         while True:
             await asyncio.sleep(self._look_every)
             change = machine.change(self._size)
-            if (change > 0 and self._waiting) or (change < 0 and self._turns is None):
+            if (change > 0 and self._waiters) or (change < 0 and self._turns is None):
                 self._size += change
                 self._free += change
                 if self._turns is not None:
                     self._turns.release()
-                self._serve()
+                self._admit_waiters()
                 idle = next(filter(None, self._idle.values()), None)
                 if change < 0 and idle and self._free >= 0:
                     await self._discard(idle.pop(0)[0])
 
-    def _serve(self) -> None:
-        """Let those go on who can: first whose applications an idle environment ran, then who came first."""
-        while self._waiting and self._free > 0:
-            first = self._waiting[0]
-            asked = self._waiting if first.passed_over < _MOST_PASSED_OVER else [first]
-            room = self._free_memory() / _GB_OF_APPLICATION - self._in_use
-            fitting = [item for item in asked if not self._in_use or len(item.applications) <= room]
+    def _admit_waiters(self) -> None:
+        """Admit items that fit: first those whose applications an idle environment ran, then the oldest."""
+        while self._waiters and self._free > 0:
+            first = self._waiters[0]
+            candidates = self._waiters if first.passed_over < _MOST_PASSED_OVER else [first]
+            room = self._free_memory() / _GB_OF_APPLICATION - self._open
+            fitting = [item for item in candidates if not self._open or len(item.applications) <= room]
             if not fitting:
                 return
             chosen = next((item for item in fitting if self._is_warm(item)), fitting[0])
             if chosen is not first:
                 first.passed_over += 1
-            self._waiting.remove(chosen)
+            self._waiters.remove(chosen)
             self._free -= 1
-            self._in_use += len(chosen.applications)
+            self._open += len(chosen.applications)
             chosen.turn.set()
 
-    def _is_warm(self, waiting: _Waiting) -> bool:
-        idle = self._idle.get(waiting.platform, ())
-        return any(not waiting.applications.isdisjoint(ran) for _, ran in idle)
+    def _is_warm(self, waiter: _Waiter) -> bool:
+        idle = self._idle.get(waiter.platform, ())
+        return any(not waiter.applications.isdisjoint(ran) for _, ran in idle)
 
     async def close(self) -> None:
         """Close every environment, in use or not."""
-        if self._looking is not None:
-            self._looking.cancel()
+        if self._adjusting is not None:
+            self._adjusting.cancel()
         environments, self._all, self._idle = self._all, [], {}
         await asyncio.gather(*(environment.close() for environment in environments), return_exceptions=True)
 
@@ -181,6 +181,6 @@ class EnvironmentPool:
         await environment.close()
 
 
-def _best(names: Collection[str], idle: Sequence[tuple[Environment, frozenset[str]]]) -> int:
-    """Position of the idle environment that ran most of `names` last; of equals, the one given back last."""
-    return max(range(len(idle)), key=lambda at: (len(idle[at][1].intersection(names)), at))
+def _best_match(names: Collection[str], idle: Sequence[tuple[Environment, frozenset[str]]]) -> int:
+    """Index of the idle environment that last ran most of `names`; among equals, the one returned last."""
+    return max(range(len(idle)), key=lambda index: (len(idle[index][1].intersection(names)), index))

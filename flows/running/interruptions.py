@@ -1,9 +1,9 @@
 """Orderly ends of a command on Ctrl-C or SIGTERM, and of a flow run that Prefect cancels.
 
 Prefect's own handler of SIGTERM raises wherever the program happens to be, and a library that turns that into
-an error of its own makes the run fail. In a flow that Prefect's runner has started, the signal cancels the
-flow's task instead, and once the flow has ended, for whatever reason, the server is asked whether the run was
-being cancelled."""
+its own error makes the run fail. In a flow started by Prefect's runner, the signal cancels the flow's task
+instead, and when the flow has ended, for whatever reason, the server is asked whether the run was being
+cancelled."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from taskloom.flows.errors import CommandError
 from taskloom.resources.errors import ExitCode
 
-_KEPT = "cancelled; what is finished is kept, and the next run with the same settings goes on"
+_CANCELLED_MESSAGE = "cancelled; finished work is kept, and the next run with the same settings continues"
 _on_termination: ContextVar[Callable[..., None] | None] = ContextVar("on_termination", default=None)
 
 
@@ -35,13 +35,13 @@ def interruptible(kept: str) -> Iterator[None]:
         nonlocal asked_to_end
         asked_to_end = True
         if callable(signal.getsignal(signal.SIGINT)):
-            signal.raise_signal(signal.SIGINT)  # which asyncio answers by ending its tasks in order
+            signal.raise_signal(signal.SIGINT)  # asyncio then ends its tasks in order
         else:
             raise KeyboardInterrupt  # a program that a script started in the background ignores that signal
 
     token = _on_termination.set(end)
     try:
-        with termination_in_order():
+        with orderly_termination():
             yield
     except BaseException as error:
         if _is_termination(error) or (asked_to_end and isinstance(error, KeyboardInterrupt)):
@@ -54,22 +54,22 @@ def interruptible(kept: str) -> Iterator[None]:
 
 
 @contextmanager
-def termination_in_order() -> Iterator[None]:
-    """Make SIGTERM end the tasks of a command in order, even if Prefect has installed its handler since, that
-    raises wherever the program happens to be; flows that Prefect's runner starts keep that."""
+def orderly_termination() -> Iterator[None]:
+    """Make SIGTERM end the tasks of a command in order, even if Prefect has since installed its handler,
+    which raises wherever the program happens to be; flows that Prefect's runner starts keep that handler."""
     handler = _on_termination.get()
     if handler is None or threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, handler)
+    previous_handler = signal.signal(signal.SIGTERM, handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, previous_handler)
 
 
 def _is_termination(error: BaseException) -> bool:
-    """Whether this is how Prefect reports the signal, which it handles around a flow."""
+    """Whether `error` is Prefect's report of the signal, which it handles around a flow."""
     if isinstance(error, BaseExceptionGroup):
         return any(_is_termination(part) for part in error.exceptions)
     exceptions = sys.modules.get("prefect.exceptions")
@@ -78,11 +78,11 @@ def _is_termination(error: BaseException) -> bool:
 
 @asynccontextmanager
 async def cancellable() -> AsyncIterator[None]:
-    """Have SIGTERM end a flow that Prefect's runner has started in order, and a cancelled run as cancelled.
+    """Make SIGTERM end a flow started by Prefect's runner in order, and a cancelled run as cancelled.
 
     Raises:
         Abort: the run was cancelled, and the server knows it.
-        CancelledError: the process was asked to end, and nobody cancelled the run.
+        CancelledError: the process was asked to end, but the run was not cancelled.
     """
     import asyncio  # not at the top: every command imports this module
 
@@ -90,21 +90,21 @@ async def cancellable() -> AsyncIterator[None]:
     if "PREFECT__FLOW_RUN_ID" not in os.environ or not is_main:
         yield
         return
-    asked = False
+    requested = False
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
 
     def end(*_: object) -> None:
-        nonlocal asked
-        if not asked:
-            asked = True
+        nonlocal requested
+        if not requested:
+            requested = True
             loop.call_soon_threadsafe(task.cancel)
 
-    before = signal.signal(signal.SIGTERM, end)
+    previous_handler = signal.signal(signal.SIGTERM, end)
     try:
         yield
     except BaseException as error:
-        if not asked:
+        if not requested:
             raise
         while task.uncancel():
             pass
@@ -113,11 +113,11 @@ async def cancellable() -> AsyncIterator[None]:
             raise
         raise asyncio.CancelledError("terminated") from error
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, previous_handler)
 
 
 async def _end_as_cancelled() -> None:
-    """If somebody cancelled this run, say so to the server; nothing that is reported later changes it."""
+    """If this run was cancelled, report that to the server; later reports do not change it."""
     from prefect import get_client
     from prefect.client.schemas.objects import State
     from prefect.context import FlowRunContext
@@ -132,8 +132,8 @@ async def _end_as_cancelled() -> None:
         state = (await client.read_flow_run(run_id)).state
         if state is None or not (state.is_cancelling() or state.is_cancelled()):
             return
-        cancelled: State[object] = Cancelled(message=_KEPT)
+        cancelled: State[object] = Cancelled(message=_CANCELLED_MESSAGE)
         await client.set_flow_run_state(run_id, cancelled, force=True)
-    ending = Abort(_KEPT)
-    ending.state = cancelled  # type: ignore[attr-defined]
-    raise ending
+    abort = Abort(_CANCELLED_MESSAGE)
+    abort.state = cancelled  # type: ignore[attr-defined]
+    raise abort

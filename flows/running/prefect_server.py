@@ -1,8 +1,8 @@
 """Prefect's server for one run: started before anything else is imported, gone when the run ends.
 
 It inherits its listening socket from us: requests queue there while it starts, so imports and start overlap
-and nobody polls. It exits only when the pipe to us closes, however we end: in a session of its own, and deaf
-to signals, for without it the run could not report its result and would wait more than a minute.
+and nobody polls. It exits only when the pipe to us closes, however we end: it has its own session and ignores
+signals, because without it the run could not report its result and would wait more than a minute.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def prepare_prefect(data_folder: Path) -> None:
 
 
 def quiet_libraries() -> None:
-    """Keep libraries from writing over the progress display; warnings and errors are still shown."""
+    """Keep libraries from writing over the progress display; their errors are still shown."""
     for name in (
         "httpx",
         "httpcore",
@@ -68,7 +68,7 @@ def quiet_libraries() -> None:
 
 _LONGEST_START_SECONDS = 180
 _STOP_SECONDS = 5.0
-_LAST_WORDS_SECONDS = 3.0
+_ENDING_SECONDS = 3.0
 _LOST_CONNECTION_SECONDS = 60.0
 _LONGEST_ANSWER_SECONDS = 30.0
 
@@ -81,8 +81,8 @@ def prefect_server() -> Iterator[None]:
     after `prepare_prefect` has set the path of the database.
 
     Raises:
-        CommandError: the server that is named does not answer, or ours ended while the block ran; the message
-            names the file with its last words.
+        CommandError: the named server does not answer, or ours ended while the block ran; the message names
+            the file with its last output.
     """
     if os.environ.get("PREFECT_API_URL"):
         require_server()
@@ -92,8 +92,8 @@ def prefect_server() -> Iterator[None]:
         listening.bind(("127.0.0.1", 0))
         listening.listen(128)
         port = listening.getsockname()[1]
-        _errors().parent.mkdir(parents=True, exist_ok=True)
-        with _errors().open("ab") as errors:
+        _error_log().parent.mkdir(parents=True, exist_ok=True)
+        with _error_log().open("ab") as errors:
             process = subprocess.Popen(
                 [sys.executable, "-m", "taskloom.flows.running.prefect_server", str(listening.fileno())],
                 stdin=subprocess.PIPE,
@@ -110,14 +110,13 @@ def prefect_server() -> Iterator[None]:
     except TaskloomError:
         raise
     except Exception as error:
-        longest = _LOST_CONNECTION_SECONDS if _is_lost_connection(error) else _LAST_WORDS_SECONDS
+        longest = _LOST_CONNECTION_SECONDS if _is_lost_connection(error) else _ENDING_SECONDS
         if not _has_ended(process, longest):
             raise
-        said = (
-            f"Prefect's server ended with code {process.returncode}; {_errors()} has its last words. Start"
-            " again."
+        message = (
+            f"Prefect's server ended with code {process.returncode}; {_error_log()} has its last output."
         )
-        raise CommandError(said, ExitCode.NEGATIVE_ANSWER) from error
+        raise CommandError(f"{message} Start again.", ExitCode.NEGATIVE_ANSWER) from error
     finally:
         del os.environ["PREFECT_API_URL"]
         assert process.stdin is not None
@@ -152,7 +151,7 @@ def require_server() -> None:
 
 
 def _is_lost_connection(error: BaseException | None) -> bool:
-    """Whether a connection broke, which a server that ends does before it has ended."""
+    """Whether a connection broke, as happens shortly before a server has ended."""
     while error is not None:
         if isinstance(error, ConnectionError):
             return True
@@ -178,25 +177,25 @@ def prepare_database() -> None:
     with _first_start() as first:
         if first:
             subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-            _migrated().touch()
+            _migration_marker().touch()
 
 
-def _migrated() -> Path:
-    """A file that says that the database is that of the installed Prefect."""
+def _migration_marker() -> Path:
+    """The file that marks the database as migrated to the installed Prefect."""
     return Path(os.environ["PREFECT_HOME"]) / f"migrated-{version('prefect')}"
 
 
 @contextmanager
 def _first_start() -> Iterator[bool]:
-    """Whether the database has yet to be migrated, under a lock: others that start wait for the first."""
-    if _migrated().exists():
+    """Whether the database must still be migrated, under a lock: other starts wait for the first."""
+    if _migration_marker().exists():
         yield False
         return
-    with FileLock(_migrated().parent / "first-start.lock"):
-        yield not _migrated().exists()
+    with FileLock(_migration_marker().parent / "first-start.lock"):
+        yield not _migration_marker().exists()
 
 
-def _errors() -> Path:
+def _error_log() -> Path:
     return Path(os.environ["PREFECT_HOME"]) / "server-errors.log"
 
 
@@ -231,7 +230,7 @@ def _serve(file_descriptor: int) -> None:
             await super().startup(sockets)
             if not self.started:
                 os._exit(3)  # nothing to tidy up, and the run that waits learns of it at once
-            _migrated().touch()
+            _migration_marker().touch()
             starting.close()
 
     config = uvicorn.Config(

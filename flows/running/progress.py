@@ -55,7 +55,7 @@ class Progress:
 
     quiet: bool = False
     notes: Callable[[], list[str]] = list
-    """Gives extra lines, such as model calls made and providers that pause."""
+    """Returns extra lines, such as model calls made and providers that pause."""
     stages: dict[str, StageProgress] = field(default_factory=dict)
     _live: Live | None = None
     _last_plain: float = 0.0
@@ -84,44 +84,44 @@ class Progress:
         state.finished = 0.0
         if total is not None:
             state.total = (state.total or 0) + total
-        self._plain()
+        self._print_lines()
 
     def done(self, stage: str, count: int = 1) -> None:
-        """Count items that came through."""
+        """Count items that passed."""
         self._stage(stage).done += count
-        self._plain()
+        self._print_lines()
 
     def rejected(self, stage: str, count: int = 1) -> None:
         """Count items that were rejected."""
         self._stage(stage).rejected += count
-        self._plain()
+        self._print_lines()
 
     def end(self, stage: str) -> None:
-        """Say that `stage` is finished."""
+        """Report that `stage` has ended."""
         self._stage(stage).finished = time.monotonic()
-        self._plain(ended=stage)
+        self._print_lines(ended=stage)
 
     def _stage(self, name: str) -> StageProgress:
         return self.stages.setdefault(name, StageProgress(name))
 
     def say(self, text: str) -> None:
-        """Show a line that stays."""
+        """Print a permanent line."""
         if self._live is not None:
             self._live.console.print(text, highlight=False)
         elif not self.quiet:
             print(text, file=sys.stderr, flush=True)  # noqa: T201 - progress goes to standard error
 
-    def _plain(self, ended: str = "") -> None:
+    def _print_lines(self, ended: str = "") -> None:
         if self.quiet or self._live is not None:
             return
         now = time.monotonic()
         if not ended and now - self._last_plain < _PLAIN_INTERVAL_SECONDS:
             return
         self._last_plain = now
-        shown = (
+        stages = (
             [self.stages[ended]] if ended else [stage for stage in self.stages.values() if not stage.finished]
         )
-        for stage in shown:
+        for stage in stages:
             self.say(f"{stage.name}: {stage.describe()}")
 
     def _table(self) -> Table:
@@ -129,8 +129,7 @@ class Progress:
 
         table = Table.grid(padding=(0, 2))
         for stage in self.stages.values():
-            mark = "[green]✓[/]" if stage.finished else "[cyan]…[/]"
-            table.add_row(mark, stage.name, stage.describe())
+            table.add_row("[green]✓[/]" if stage.finished else "[cyan]…[/]", stage.name, stage.describe())
         for note in self.notes():
             table.add_row("", "", f"[dim]{note}[/]")
         return table

@@ -1,5 +1,5 @@
-"""Records of a run: written in batches, without holding up the items in progress; and that of the run itself,
-which is begun, or resumed by a run with equal settings."""
+"""Records of a run, written in batches without delaying the items in progress; and the record of the run
+itself, which is new, or resumed by a run with equal settings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from taskloom.flows.settings import Settings
 
 PLACE_ONLY = frozenset({"environments", "browser", "data", "fan_out"})
-"""Settings that say where and how fast a run works."""
+"""Settings that determine only where and how fast a run works."""
 CALLS_ONLY = frozenset({"budget", "batch", "retries"})
 """Settings of `models` that determine how calls are answered and what they may cost."""
 
@@ -41,7 +41,7 @@ class Recorder:
     """Collects records and commits them every few seconds, or when many have gathered.
 
     A failed commit is raised at the next `record` or `flush`, and its records are kept for another try, so no
-    item goes on without its predecessors being safe.
+    item continues before its predecessors are stored.
     """
 
     def __init__(self, sink: RecordSink, *, batch_size: int = 500, interval_seconds: float = 2.0) -> None:
@@ -50,7 +50,7 @@ class Recorder:
         self._batch_size = batch_size
         self._interval = interval_seconds
         self._waiting: list[tuple[Record, bool]] = []
-        self._taken = self._written = 0
+        self._queued = self._written = 0
         self._commit_lock = asyncio.Lock()
         self._failure: Exception | None = None
         self.rejections: Counter[tuple[str, str]] = Counter()
@@ -62,7 +62,7 @@ class Recorder:
         if self._failure is not None:
             raise self._failure
         self._waiting.extend((record, replace) for record in records)
-        self._taken += len(records)
+        self._queued += len(records)
         self.rejections.update(
             (record.stage, record.reason) for record in records if isinstance(record, Rejection)
         )
@@ -73,9 +73,9 @@ class Recorder:
 
     async def flush(self) -> None:
         """Commit everything queued so far; concurrent callers share one commit."""
-        wanted = self._taken
+        target = self._queued
         async with self._commit_lock:
-            if self._written >= wanted:
+            if self._written >= target:
                 return
             batch, self._waiting = self._waiting, []
             try:
@@ -112,15 +112,15 @@ class Recorder:
 
 
 def _row_of(record: Record) -> tuple[type[Record], object]:
-    """Class and key of the row that the record replaces; without a key among its fields, all that it says."""
+    """Class and key of the row that the record replaces; its whole content if its fields hold no key."""
     table = TABLE_OF_RECORD.get(type(record))
     if table and set(table.key) <= set(type(record).model_fields):
         return (type(record), tuple(getattr(record, name) for name in table.key))
     return (type(record), record.model_dump_json())
 
 
-def begun(warehouse: Warehouse, settings: Settings, flow: str) -> RunRecord:
-    """The stored record of a new run, or of an unfinished one with equal settings, which is resumed."""
+def begin_or_resume(warehouse: Warehouse, settings: Settings, flow: str) -> RunRecord:
+    """Store the record of a new run, or resume an unfinished one with equal settings; returns the record."""
     content: dict[str, JsonValue] = json.loads(settings.model_dump_json())
     for record in warehouse.read(RunRecord, "flow = ? AND status <> 'completed'", [flow]):
         if identity(record.settings) == identity(content):
@@ -142,7 +142,7 @@ def begun(warehouse: Warehouse, settings: Settings, flow: str) -> RunRecord:
 
 
 def identity(settings: Mapping[str, JsonValue]) -> str:
-    """What two runs must have in common for one to resume the other; budgets and retries do not count."""
+    """What two runs must have in common for one to resume the other; budgets and retries are ignored."""
     models = settings.get("models")
     if isinstance(models, dict):
         models = {name: value for name, value in models.items() if name not in CALLS_ONLY}

@@ -24,7 +24,7 @@ async def together(coroutines: Iterable[Coroutine[object, object, T]]) -> list[T
 
 
 def first_failure(failures: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The first failure that is no group itself."""
+    """The first failure that is not itself a group."""
     first: BaseException = failures
     while isinstance(first, BaseExceptionGroup):
         first = first.exceptions[0]

@@ -1,10 +1,10 @@
 """What the steps of the flows do.
 
-growing                         the pool grows: explored and verified
-drift                           verified subtasks performed again; those that no longer replay are retired
-making, replaying               tasks are made of it, scored by a critic, performed again, covered
+growing                         explores applications and verifies subtasks
+drift                           performs verified subtasks again; retires those that no longer replay
+making, replaying               make tasks from the pool; score, replay and cover them
 agents                          agents, and the models they ask
-agent_evaluation                agents attempt tasks
-attempt_judging                 what is made and kept of an attempt, now or from its recording
-results                         what steps pass to each other; draws, equal rejections
+agent_evaluation                lets agents attempt tasks
+attempt_judging                 judges attempts, live or from recordings, and makes their records
+results                         what steps pass to each other; random draws, repeated rejections
 """

@@ -1,4 +1,4 @@
-"""Agents at work on tasks: every attempt is recorded, judged subtask by subtask and scored."""
+"""Lets agents attempt tasks: every attempt is recorded, judged subtask by subtask and scored."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from taskloom.environments.errors import EnvironmentBrokenError
 from taskloom.environments.lookup import platform_of
 from taskloom.evaluators_api.evidence.starting_state import missing_at_start
 from taskloom.flows.running.together import together
-from taskloom.flows.stages.agents import guarded_agent, is_own_code, is_person, recorded_parts, work_beside
+from taskloom.flows.stages.agents import extra_work, guarded_agent, is_own_code, is_person, recorded_parts
 from taskloom.flows.stages.attempt_judging import AttemptJudge, attempt_record, scores_of, step_records
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.omnieval.brief import AgentBrief, AgentTask
@@ -41,15 +41,15 @@ from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 EVALUATION = "evaluation"
-_FOREVER = 1e9
-_SPENT = (
+_UNLIMITED = 1e9
+_USAGE = (
     "SELECT count(*), total(input_tokens), total(output_tokens), total(cost_usd) FROM calls WHERE item_id = ?"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class AgentAttempt:
-    """How an agent did in one task."""
+    """One attempt of an agent at a task."""
 
     trajectory: Trajectory
     record: AgentRun
@@ -63,44 +63,44 @@ async def evaluate_tasks(
     verified: Mapping[str, VerifiedSubtask],
     hashes: Mapping[str, str],
 ) -> None:
-    """Have an agent make the attempts that are `planned` and not stored; each is kept as soon as it ends.
+    """Let an agent make the `planned` attempts; each is stored as soon as it ends.
 
     Raises:
         CommandError: there is no such agent.
-        RunStoppedError: model calls cannot go on at all, as when the budget is used up.
+        RunStoppedError: no model call can succeed, for example because the budget is used up.
     """
-    here = AttemptPlace(run, order, SideEffectAccount(verified))
-    alone = asyncio.Semaphore(1) if is_person(order.entry.agent) else nullcontext()
+    runner = AttemptRunner(run, order, SideEffectAccount(verified))
+    one_at_a_time = asyncio.Semaphore(1) if is_person(order.entry.agent) else nullcontext()
 
-    async def attempted(attempt: PlannedAttempt, task: Task) -> None:
-        async with alone:
-            if run.elsewhere is None:
-                done = await here.attempt(attempt, task)
+    async def make_attempt(attempt: PlannedAttempt, task: Task) -> None:
+        async with one_at_a_time:
+            if run.workers is None:
+                made = await runner.attempt(attempt, task)
             else:
-                beside = None if is_own_code(order.entry.agent) else work_beside(task, run, verified)
-                also = () if beside is None else (beside.trajectory.subtask_id,)
-                done = await run.elsewhere.do(partial(_attempted, order, attempt, task, also))
-        record = _with_calls(run, done.record)
+                extra = None if is_own_code(order.entry.agent) else extra_work(task, run, verified)
+                extra_ids = () if extra is None else (extra.trajectory.subtask_id,)
+                made = await run.workers.run_job(partial(_attempt_job, order, attempt, task, extra_ids))
+        record = _with_calls(run, made.record)
         scores = scores_of(record, task, hashes.get(task.task_id, ""))
-        await run.recorder.record(done.trajectory, record, *done.steps, *scores, replace=True)
+        await run.recorder.record(made.trajectory, record, *made.steps, *scores, replace=True)
         run.progress.done(EVALUATION)
 
-    await together(attempted(*item) for item in planned)
+    await together(make_attempt(*item) for item in planned)
     await run.recorder.flush()
 
 
-async def _attempted(
+async def _attempt_job(
     order: AgentOrder,
     planned: PlannedAttempt,
     task: Task,
-    beside: Sequence[str],
+    extra: Sequence[str],
     place: Workplace,
     subtasks: KnownSubtasks,
 ) -> AgentAttempt:
-    """One attempt by a new agent, in any process that has its module; it may do the subtask `beside` although
-    the task does not ask for it."""
-    verified = await subtasks([*(node.subtask_id for node in task.graph.nodes), *beside])
-    return await AttemptPlace(place, order, SideEffectAccount(verified)).attempt(planned, task)
+    """One attempt by a new agent, in any process that has its module; it may perform the subtasks `extra`,
+    which the task does not request."""
+    verified = await subtasks([*(node.subtask_id for node in task.graph.nodes), *extra])
+    return await AttemptRunner(place, order, SideEffectAccount(verified)).attempt(planned, task)
 
 
 async def attempt_task(
@@ -113,11 +113,11 @@ async def attempt_task(
     patience: int,
     on_completed: Callable[[str], object],
 ) -> AgentAttempt:
-    """One attempt at `task` by an agent that takes its time; nothing is stored."""
-    unhurried = Limits(decision_seconds=_FOREVER, attempt_seconds=_FOREVER, refused_actions=step_limit + 1)
+    """One attempt at `task` by an agent without time limits; nothing is stored."""
+    limits = Limits(decision_seconds=_UNLIMITED, attempt_seconds=_UNLIMITED, refused_actions=step_limit + 1)
     entry = AgentEntry(agent="python")
     experiment = ExperimentFile(
-        agents=(entry,), limits=unhurried, quiet_seconds=0, quiet_limit_seconds=0, invalid_tries=1, ahead=0
+        agents=(entry,), limits=limits, quiet_seconds=0, quiet_limit_seconds=0, invalid_tries=1, ahead=0
     )
     order = AgentOrder(
         experiment_id="", experiment=experiment, entry=entry, step_limit=step_limit, patience=patience
@@ -131,37 +131,37 @@ async def attempt_task(
         seed=place.settings.seed,
         number=0,
     )
-    there = AttemptPlace(place, order, SideEffectAccount(verified), agent, on_completed)
-    return await there.attempt(planned, task)
+    runner = AttemptRunner(place, order, SideEffectAccount(verified), agent, on_completed)
+    return await runner.attempt(planned, task)
 
 
 @dataclass(slots=True)
-class AttemptPlace:
-    """The attempts of one agent in one process."""
+class AttemptRunner:
+    """Makes the attempts of one agent in one process."""
 
     place: Workplace
     order: AgentOrder
     account: SideEffectAccount
-    """Tells what was changed beyond a task, and knows the verified subtasks."""
-    given: Agent | None = None
-    """An agent that is there already, instead of the one that the order names."""
+    """Finds changes beyond a task, and holds the verified subtasks."""
+    agent: Agent | None = None
+    """An existing agent, used instead of the one that the order names."""
     on_completed: Callable[[str], object] = lambda name: None
     """Called with the id of each subtask once it is completed."""
 
     async def attempt(self, planned: PlannedAttempt, task: Task) -> AgentAttempt:
-        """A new agent at work on `task`; begun again in a fresh environment where it was invalid."""
+        """Let a new agent attempt `task`; an invalid attempt is repeated in a fresh environment."""
         invalid: list[str] = []
-        order, given, told = self.order, self.given, self._told(planned, task)
+        order, existing, agent_task = self.order, self.agent, self._agent_task(planned, task)
         self.place.environments.make_ahead(order.experiment.ahead)
         while True:
             judge = AttemptJudge(
                 task, self.account, self.place.sandbox, order.patience, order.step_limit, self.on_completed
             )
-            if given is None:
-                agent = self._ordered(told, planned, task)
+            if existing is None:
+                agent = self._new_agent(agent_task, planned, task)
             else:
-                agent = GuardedAgent(lambda: given, self._patience)
-            trajectory = await self._perform(told, planned, task, judge, agent)
+                agent = GuardedAgent(lambda: existing, self._patience)
+            trajectory = await self._perform(agent_task.instruction, planned, task, judge, agent)
             if trajectory.termination in INVALID:
                 invalid.append(trajectory.message)
                 if len(invalid) < order.experiment.invalid_tries:
@@ -185,32 +185,32 @@ class AttemptPlace:
             refused_actions=limits.refused_actions,
         )
 
-    def _told(self, planned: PlannedAttempt, task: Task) -> AgentTask:
-        told = AgentTask(
+    def _agent_task(self, planned: PlannedAttempt, task: Task) -> AgentTask:
+        agent_task = AgentTask(
             task_id=task.task_id,
             instruction=planned.instruction,
             applications=tuple(
                 ApplicationInView(name=item.name, title=item.title, manual=item.manual)
-                for item in self._opened(task)
+                for item in self._applications_of(task)
             ),
             step_limit=self.order.step_limit,
             question=task.question.text if task.question else "",
             can_ask=bool(planned.reply),
         )
-        return told.model_copy(
-            update={"instruction": PROTOCOLS.load(self.order.experiment.protocol).instruction(told)}
+        return agent_task.model_copy(
+            update={"instruction": PROTOCOLS.load(self.order.experiment.protocol).instruction(agent_task)}
         )
 
-    def _opened(self, task: Task) -> list[Application]:
-        there = applications_in(self.place.applications, task.world)
-        return [there[name] for name in dict.fromkeys(node.application for node in task.graph.nodes)]
+    def _applications_of(self, task: Task) -> list[Application]:
+        applications = applications_in(self.place.applications, task.world)
+        return [applications[name] for name in dict.fromkeys(node.application for node in task.graph.nodes)]
 
-    def _ordered(self, told: AgentTask, planned: PlannedAttempt, task: Task) -> GuardedAgent:
-        """A new agent as it is ordered; one of the user's own is given nothing of what is recorded."""
+    def _new_agent(self, agent_task: AgentTask, planned: PlannedAttempt, task: Task) -> GuardedAgent:
+        """A new agent as ordered; the user's own agents get no recorded work."""
         place, entry, verified = self.place, self.order.entry, self.account.verified
         own = is_own_code(entry.agent)
         brief = AgentBrief(
-            task=told,
+            task=agent_task,
             seed=planned.seed,
             number=planned.number,
             settings=entry.settings,
@@ -226,42 +226,42 @@ class AttemptPlace:
                 recorded=recorded_parts(task, place, verified),
                 answer=task.question.right_answer if task.question else "",
                 impossible=(task.lack.proof or "not tried yet") if task.lack else "",
-                beside=lambda: work_beside(task, place, verified),
+                beside=lambda: extra_work(task, place, verified),
                 orders=task.successful_orders,
             )
         return guarded_agent(entry, task, brief, place, self._patience)
 
     async def _perform(
-        self, told: AgentTask, planned: PlannedAttempt, task: Task, judge: AttemptJudge, agent: GuardedAgent
+        self, instruction: str, planned: PlannedAttempt, task: Task, judge: AttemptJudge, agent: GuardedAgent
     ) -> Trajectory:
-        place, order, opened = self.place, self.order, self._opened(task)
-        gone = frozenset(task.lack.paths if task.lack else ())
-        made = made_files(task.graph.nodes) | gone
-        needs = [item for item in first_needs(task.graph.nodes) if item.value not in gone]
+        place, order, applications = self.place, self.order, self._applications_of(task)
+        lacking = frozenset(task.lack.paths if task.lack else ())
+        absent = made_files(task.graph.nodes) | lacking
+        needs = [item for item in first_needs(task.graph.nodes) if item.value not in lacking]
         trajectory: Trajectory | None = None
         try:
-            names = [item.name for item in opened]
-            async with place.environments.lease(platform_of(opened), names) as environment:
+            names = [item.name for item in applications]
+            async with place.environments.lease(platform_of(applications), names) as environment:
                 trajectory = await run_episode(
                     environment,
-                    _Stopped(agent, judge, asks=task.question is not None or task.lack is not None),
-                    assignment=Assignment.of_task(task, planned.attempt_id, told.instruction),
-                    applications=opened,
+                    _StoppingAgent(agent, judge, asks=task.question is not None or task.lack is not None),
+                    assignment=Assignment.of_task(task, planned.attempt_id, instruction),
+                    applications=applications,
                     step_limit=order.step_limit,
-                    without=made,
+                    without=absent,
                     trajectory_id=planned.attempt_id,
                     provenance=place.provenance(EVALUATION),
                     check_start=lambda evidence: missing_at_start(
-                        needs, evidence, fixtures_laid(opened, made)
+                        needs, evidence, fixtures_laid(applications, absent)
                     ),
                     on_start=lambda evidence: asyncio.to_thread(judge.begin, evidence),
-                    on_step=lambda step: asyncio.to_thread(judge.see, step),
+                    on_step=lambda step: asyncio.to_thread(judge.observe, step),
                     turn=place.environments.turn(),
                     companion=(planned if planned.reply or planned.news else None),
                     quiet=Quiet(order.experiment.quiet_seconds, order.experiment.quiet_limit_seconds),
                 )
                 if trajectory.termination in INVALID:
-                    raise EnvironmentBrokenError(trajectory.message)  # so that nobody gets this one again
+                    raise EnvironmentBrokenError(trajectory.message)  # so that the environment is discarded
         except EnvironmentBrokenError:
             if trajectory is None:
                 raise
@@ -271,23 +271,23 @@ class AttemptPlace:
 
 
 def _with_calls(run: Run, record: AgentRun) -> AgentRun:
-    """The attempt with what its model calls took, by the ledger."""
-    row = run.ledger.select(_SPENT, (record.agent_run_id,))[0]
-    calls, given, said, usd = (float(str(value or 0)) for value in row)
+    """The attempt with the usage of its model calls, from the ledger."""
+    row = run.ledger.select(_USAGE, (record.agent_run_id,))[0]
+    calls, input_tokens, output_tokens, usd = (float(str(value or 0)) for value in row)
     provenance = record.provenance.model_copy(update={"cost_usd": round(record.provenance.cost_usd + usd, 6)})
     return record.model_copy(
         update={
             "calls": record.calls + int(calls),
-            "input_tokens": record.input_tokens + int(given),
-            "output_tokens": record.output_tokens + int(said),
+            "input_tokens": record.input_tokens + int(input_tokens),
+            "output_tokens": record.output_tokens + int(output_tokens),
             "provenance": provenance,
         }
     )
 
 
 @dataclass(slots=True)
-class _Stopped:
-    """An agent that is asked no more once the evaluator has seen the end, unless it is to answer as well."""
+class _StoppingAgent:
+    """An agent that is no longer asked once the evaluator has seen the end, unless it must also answer."""
 
     agent: Agent
     judge: AttemptJudge
@@ -296,7 +296,7 @@ class _Stopped:
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
     ) -> Decision:
-        over = self.judge.evaluator.outcome
-        if over in ("stalled", "step_limit") or (over == "completed" and not self.asks):
+        outcome = self.judge.evaluator.outcome
+        if outcome in ("stalled", "step_limit") or (outcome == "completed" and not self.asks):
             return Decision(status="finish")
         return await self.agent.decide(instruction, observation, history)

@@ -46,7 +46,7 @@ MODEL = "model"
 
 
 def known_agents() -> tuple[str, ...]:
-    """Names of all agents that taskloom brings."""
+    """Names of all agents that taskloom provides."""
     return (MODEL, *AGENTS.names())
 
 
@@ -61,24 +61,24 @@ def asks_a_model(name: str) -> bool:
 
 
 def is_person(name: str) -> bool:
-    """Whether a person decides."""
+    """Whether the agent is a person."""
     return name in AGENTS and bool(getattr(AGENTS.load(name), "PERSON", False))
 
 
-_LASTING = (ResourceKind.FILE, ResourceKind.RECORD)
-_GIVEN: dict[str, Callable[[], object]] = {}
-"""Factories that were given from Python, by name."""
+_LASTING_KINDS = (ResourceKind.FILE, ResourceKind.RECORD)
+_FACTORIES: dict[str, Callable[[], object]] = {}
+"""Factories registered from Python, by name."""
 
 
-def named(factory: Callable[[], object]) -> str:
-    """The name by which this process finds a factory that has none, such as one defined in a notebook."""
+def register_factory(factory: Callable[[], object]) -> str:
+    """Register a factory that cannot be imported, such as one of a notebook; returns its name."""
     name = f"{factory.__module__}:{factory.__qualname__}"
-    _GIVEN[name] = factory
+    _FACTORIES[name] = factory
     return name
 
 
 def roles_of(entry: AgentEntry) -> tuple[ModelRole, ...]:
-    """The roles of models that an agent asks by the settings of the run."""
+    """The roles whose models an agent asks according to the settings of the run."""
     if not asks_a_model(entry.agent):
         return ()
     further = getattr(AGENTS.load(entry.agent), "ROLES", ()) if entry.agent in AGENTS else ()
@@ -97,10 +97,10 @@ def check_agent(name: str, settings: Mapping[str, JsonValue] | None = None) -> N
         except AgentError as error:
             raise CommandError(f"the agent {name!r} cannot be made: {error}") from None
     if is_own_code(name):
-        made = _factory(name)
-        if inspect.isclass(made) and not callable(getattr(made, "decide", None)):
+        factory = _find_factory(name)
+        if inspect.isclass(factory) and not callable(getattr(factory, "decide", None)):
             raise CommandError(
-                f"the agent {name!r} makes a {made.__name__}, which has no method `decide(instruction,"
+                f"the agent {name!r} makes a {factory.__name__}, which has no method `decide(instruction,"
                 " observation, history)`; see docs/agents.md."
             )
 
@@ -116,18 +116,18 @@ def guarded_agent(
     name = entry.agent
     make: Callable[[], object]
     if name == MODEL:
-        make = partial(_actor, task, brief, place, place.player(entry.title))
+        make = partial(_create_actor, task, brief, place, place.player(entry.title))
     elif name in AGENTS:
         make = partial(AGENTS.load(name).create, brief)
     else:
-        make = partial(_made_by, _factory(name), brief)
+        make = partial(_call_factory, _find_factory(name), brief)
     return GuardedAgent(make, patience, apart=is_own_code(name), perception=entry.perception)
 
 
 def recorded_parts(
     task: Task, place: Workplace, verified: Mapping[str, VerifiedSubtask]
 ) -> tuple[RecordedPart, ...]:
-    """How the subtasks of `task` were performed; empty where one was not."""
+    """The recorded performances of the subtasks of `task`; empty if one is missing."""
     needs: dict[str, list[str]] = {}
     for producer, consumer in task.graph.pairs:
         needs.setdefault(consumer, []).append(producer)
@@ -150,27 +150,27 @@ def recorded_parts(
     return tuple(parts)
 
 
-def work_beside(task: Task, place: Workplace, verified: Mapping[str, VerifiedSubtask]) -> RecordedPart | None:
-    """A performance of the first subtask that is no part of `task`, writes a file or record in one of its
-    applications, and needs no more than that starts with; None without one."""
+def extra_work(task: Task, place: Workplace, verified: Mapping[str, VerifiedSubtask]) -> RecordedPart | None:
+    """A performance of the first subtask that is not part of `task`, writes a file or record in one of its
+    applications, and reads only what these start with; None if there is none."""
     inside = {node.subtask_id for node in task.graph.nodes}
-    there = applications_in(place.applications, task.world)
+    applications = applications_in(place.applications, task.world)
     categories = load_resource_categories(place.settings.catalog)
     opened = {node.application for node in task.graph.nodes}
-    laid = {item.value for name in opened for item in there[name].fixtures}
+    present = {item.value for name in opened for item in applications[name].fixtures}
     for known in (verified[name] for name in sorted(verified.keys() - inside)):
         subtask = known.subtask
         declared = {item.category for item in (*subtask.inputs, *subtask.outputs)}
         if subtask.application not in opened or declared - categories.keys():
             continue
-        for bound in _instances_in(task.world, known, place.applications, categories):
-            read, written = ({item.value for item in side} for side in (bound.inputs, bound.outputs))
-            starts = read <= laid and not (written - read) & laid
-            lasts = any(item.kind in _LASTING for item in bound.outputs)
-            trajectory = known.performance(bound) if starts and lasts else None
+        for instance in _instances_in(task.world, known, place.applications, categories):
+            read, written = ({item.value for item in side} for side in (instance.inputs, instance.outputs))
+            can_start = read <= present and not (written - read) & present
+            has_lasting_output = any(item.kind in _LASTING_KINDS for item in instance.outputs)
+            trajectory = known.performance(instance) if can_start and has_lasting_output else None
             if trajectory is not None:
-                title = there[subtask.application].title
-                return RecordedPart(bound.instance_id, subtask.application, title, False, trajectory)
+                title = applications[subtask.application].title
+                return RecordedPart(instance.instance_id, subtask.application, title, False, trajectory)
     return None
 
 
@@ -180,7 +180,7 @@ def _instances_in(
     applications: Mapping[str, Application],
     categories: Mapping[str, ResourceCategory],
 ) -> Iterator[BoundSubtask]:
-    """The instances of a verified subtask in one world: its own there, then those of the first world."""
+    """The instances of a verified subtask in a world: its own, then those translated from the first world."""
     for item in known.trajectories:
         if item.world == world:
             yield known.subtask.bind(item.parameters, categories, world)
@@ -191,21 +191,21 @@ def _instances_in(
                 yield known.subtask.bind(values, categories, world)
 
 
-def _made_by(factory: Callable[..., object], brief: AgentBrief) -> object:
-    """What the factory makes of what it has parameters for: `task`, `seed`, `settings`."""
-    offered = {"task": brief.task, "seed": brief.seed, "settings": dict(brief.settings)}
+def _call_factory(factory: Callable[..., object], brief: AgentBrief) -> object:
+    """Call the factory with those of `task`, `seed` and `settings` that it has parameters for."""
+    arguments = {"task": brief.task, "seed": brief.seed, "settings": dict(brief.settings)}
     try:
         parameters = inspect.signature(factory).parameters
     except (TypeError, ValueError):
         return factory()
     if any(item.kind is inspect.Parameter.VAR_KEYWORD for item in parameters.values()):
-        return factory(**offered)
-    return factory(**{name: value for name, value in offered.items() if name in parameters})
+        return factory(**arguments)
+    return factory(**{name: value for name, value in arguments.items() if name in parameters})
 
 
-def _factory(name: str) -> Callable[..., object]:
-    if name in _GIVEN:
-        return _GIVEN[name]
+def _find_factory(name: str) -> Callable[..., object]:
+    if name in _FACTORIES:
+        return _FACTORIES[name]
     module_name, colon, attribute = name.partition(":")
     if not colon or not module_name or not attribute:
         known = known_agents()
@@ -215,14 +215,14 @@ def _factory(name: str) -> Callable[..., object]:
             f"the agent {name!r} is neither one of {', '.join(known)} nor of the form module:factory, such as"
             f" my_agents:make.{hint}"
         )
-    if (here := str(Path.cwd())) not in sys.path:
-        sys.path.append(here)
+    if (folder := str(Path.cwd())) not in sys.path:
+        sys.path.append(folder)
     try:
         module = import_module(module_name)
     except Exception as error:
         raise CommandError(
             f"the agent's module {module_name!r} cannot be imported: {type(error).__name__}: {error}. Is it"
-            f" installed, in {here}, or in a folder of PYTHONPATH?"
+            f" installed, in {folder}, or in a folder of PYTHONPATH?"
         ) from error
     factory = getattr(module, attribute, None)
     if not callable(factory):
@@ -230,48 +230,48 @@ def _factory(name: str) -> Callable[..., object]:
     return cast(Callable[..., object], factory)
 
 
-def _actor(task: Task, brief: AgentBrief, place: Workplace, models: Models) -> object:
-    """The actor model with the manuals of all applications of the task; it sees every screen."""
+def _create_actor(task: Task, brief: AgentBrief, place: Workplace, models: Models) -> object:
+    """The actor model with the manuals of all applications of the task; it is shown every screen."""
     names = list(dict.fromkeys(node.application for node in task.graph.nodes))
-    there = applications_in(place.applications, task.world)
-    applications = [there[name] for name in names]
-    whole = applications[0].model_copy(
+    world_applications = applications_in(place.applications, task.world)
+    applications = [world_applications[name] for name in names]
+    combined = applications[0].model_copy(
         update={
             "name": ", ".join(names),
             "title": ", ".join(item.title for item in applications),
             "manual": "\n\n".join(f"# {item.title}\n{item.manual}" for item in applications),
         }
     )
-    briefing = Briefing(brief.attempt_id, whole, brief.task.step_limit, brief.seed)
+    briefing = Briefing(brief.attempt_id, combined, brief.task.step_limit, brief.seed)
     settings = place.settings.performing.model_copy(update={"pictures": "always"})
     return actor(models, briefing, settings, annotated_picture)
 
 
 R = TypeVar("R", bound=BaseModel)
-_SPENT = "SELECT total(cost_usd), total(input_tokens + output_tokens) FROM calls WHERE item_id = ?"
+_USAGE = "SELECT total(cost_usd), total(input_tokens + output_tokens) FROM calls WHERE item_id = ?"
 
 
 @asynccontextmanager
 async def agent_model(run: Run, order: AgentOrder) -> AsyncIterator[None]:
-    """While the block runs, `run.player(…)` asks the agent's model, within what one attempt may cost."""
+    """While the block runs, `run.player(…)` asks the agent's model, within the cost limit of an attempt."""
     title, entry = order.entry.title, order.entry
     if not asks_a_model(entry.agent):
         yield
         return
     if entry.model is None:
-        run.players[title] = _Bounded(run.models, run.ledger, order.experiment.limits)
+        run.players[title] = _LimitedModels(run.models, run.ledger, order.experiment.limits)
         yield
         return
     roles = {**run.settings.models.roles, ModelRole.ACTOR: RoleSettings(model=entry.model)}
     settings = run.settings.models.model_copy(update={"roles": roles})
     async with RoleModels(settings, run.ledger, run_id=run.run_id, account=run.calls.account) as models:
-        run.players[title] = _Bounded(models, run.ledger, order.experiment.limits)
+        run.players[title] = _LimitedModels(models, run.ledger, order.experiment.limits)
         yield
 
 
 @dataclass(frozen=True, slots=True)
-class _Bounded:
-    """Models that are not asked once an attempt has cost what one may cost."""
+class _LimitedModels:
+    """Models that refuse once an attempt has reached its cost limit."""
 
     models: Models
     ledger: Ledger
@@ -280,9 +280,9 @@ class _Bounded:
     async def ask(self, question: PromptInput[R], *, stage: str, item_id: str, attempt: int = 0) -> R:
         usd, tokens = self.limits.attempt_usd, self.limits.attempt_tokens
         if usd or tokens:
-            row = self.ledger.select(_SPENT, (item_id,))[0]
-            spent, taken = float(str(row[0])), float(str(row[1]))
-            if (usd and spent >= usd) or (tokens and taken >= tokens):
-                message = f"The attempt has cost {spent:.4f} USD and {taken:.0f} tokens."
+            row = self.ledger.select(_USAGE, (item_id,))[0]
+            spent, used = float(str(row[0])), float(str(row[1]))
+            if (usd and spent >= usd) or (tokens and used >= tokens):
+                message = f"The attempt has cost {spent:.4f} USD and {used:.0f} tokens."
                 raise AgentError(message, "attempt_budget")
         return await self.models.ask(question, stage=stage, item_id=item_id, attempt=attempt)

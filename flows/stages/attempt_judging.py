@@ -1,5 +1,5 @@
-"""Judges an attempt on its evidence, while it is made or again from its recording, and makes what is kept of
-it: its row, its decisions and its scores."""
+"""Judges an attempt on its evidence, live or again from its recording, and makes its records: its row, its
+decisions and its scores."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
-_LONGEST_SAID = 500
+_MAX_MESSAGE = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What is made of an attempt."""
+    """The judgement of an attempt."""
 
     outcome: GraphEvaluation
     completed: tuple[CompletedSubtask, ...]
     unfinished: tuple[UnfinishedSubtask, ...]
-    """What could be done and was not."""
+    """Subtasks that could be done and were not."""
     ungradable: tuple[str, ...]
     states: dict[int, dict[str, str]]
     """State of every subtask after each step."""
@@ -50,7 +50,7 @@ class AttemptJudge:
 
     task: Task
     account: SideEffectAccount
-    """Tells what was changed beyond the verified subtasks that it knows."""
+    """Finds changes beyond the verified subtasks that it holds."""
     sandbox: EvaluationSandbox
     patience: int
     step_limit: int
@@ -58,16 +58,16 @@ class AttemptJudge:
     """Called with the id of each subtask once it is completed."""
     evaluator: GraphEvaluator = field(init=False)
     _evidence: Evidence = field(default_factory=lambda: Evidence(step=0))
-    _inputs: list[int] = field(default_factory=lambda: [0])
-    """Inputs made by the end of each step."""
+    _input_counts: list[int] = field(default_factory=lambda: [0])
+    """Number of inputs made by the end of each step."""
     _last: int = 0
     _evidences: list[Evidence] = field(default_factory=list)
     """State after each step."""
     _completed: list[CompletedSubtask] = field(default_factory=list)
-    _accepted: dict[str, Completion] = field(default_factory=dict)
-    """What was accepted of each subtask, and from which start."""
-    _open: dict[str, UnfinishedSubtask] = field(default_factory=dict)
-    """What the functions of subtasks that can be done said last."""
+    _completions: dict[str, Completion] = field(default_factory=dict)
+    """The accepted evidence of each subtask, and its start."""
+    _unfinished: dict[str, UnfinishedSubtask] = field(default_factory=dict)
+    """Last messages of the functions of subtasks that can be done."""
     _ungradable: set[str] = field(default_factory=set)
     """Subtasks that were accepted before anything was done."""
     _states: dict[int, dict[str, str]] = field(default_factory=dict)
@@ -84,12 +84,12 @@ class AttemptJudge:
         for node in self.task.graph.nodes:
             if self._judge(node, 0).passed:
                 self._ungradable.add(node.instance_id)
-        self._open.clear()  # some of them cannot be done yet
+        self._unfinished.clear()  # some of them cannot be done yet
 
-    def see(self, step: TrajectoryStep) -> None:
-        """Judge what is open after `step`."""
+    def observe(self, step: TrajectoryStep) -> None:
+        """Judge the open subtasks after `step`."""
         self._evidence, self._last = step.evidence, step.step
-        self._inputs.append(len(step.evidence.inputs))
+        self._input_counts.append(len(step.evidence.inputs))
         self._evidences.append(step.evidence)
         if self.evaluator.outcome == "running":
             for name in self.evaluator.after_action():
@@ -100,7 +100,7 @@ class AttemptJudge:
         }
 
     def end(self, trajectory: Trajectory) -> Judgement:
-        """The judgement, after a last look at the state that the attempt ended in."""
+        """The judgement, after a last evaluation of the final state."""
         if trajectory.closing_evidence is not None:
             self._evidence = trajectory.closing_evidence
         outcome = self.evaluator.finish()
@@ -111,48 +111,48 @@ class AttemptJudge:
             if name not in known
         ]
         if trajectory.termination not in INVALID:
-            beyond = self.account.of(
+            side_effects = self.account.of(
                 self.task.graph.nodes, trajectory.initial_evidence, trajectory.final_evidence
             )
-            completions = [self._accepted[item.instance_id] for item in self._completed]
+            completions = [self._completions[item.instance_id] for item in self._completed]
             lost = self.account.lost(completions, trajectory.final_evidence, self.sandbox)
-            outcome = outcome.model_copy(update={"side_effects": beyond, "lost": lost})
+            outcome = outcome.model_copy(update={"side_effects": side_effects, "lost": lost})
         return Judgement(
             outcome=outcome,
             completed=tuple(self._completed),
-            unfinished=tuple(self._open.values()),
+            unfinished=tuple(self._unfinished.values()),
             ungradable=tuple(sorted(self._ungradable)),
             states=self._states,
         )
 
     def _judge(self, node: BoundSubtask, since_step: int) -> Evaluation:
-        """The judgement of the node's function on what was done since that step."""
+        """The judgement of the node's function on the work since that step."""
         if not self._evidences:
             return Evaluation(outcome="bad_result", message="the attempt had no valid start")
         if node.instance_id in self._ungradable:
             return Evaluation(outcome="bad_result", message="accepted before anything was done")
-        evidence = since(self._evidence, since_step, self._inputs[since_step])
+        evidence = since(self._evidence, since_step, self._input_counts[since_step])
         source, start = self.account.verified[node.subtask_id].function.source, self._evidences[since_step]
         evaluation = self.sandbox.evaluate(source, node.parameters, evidence, start)
         if evaluation.passed:
-            self._accepted[node.instance_id] = Completion(node, start, evidence)
-            self._open.pop(node.instance_id, None)
+            self._completions[node.instance_id] = Completion(node, start, evidence)
+            self._unfinished.pop(node.instance_id, None)
         else:
             refusing = dict.fromkeys(call.check for call in evaluation.calls if call.answer == str(False))
-            self._open[node.instance_id] = UnfinishedSubtask(
-                instance_id=node.instance_id, checks=tuple(refusing), said=evaluation.said[:_LONGEST_SAID]
+            self._unfinished[node.instance_id] = UnfinishedSubtask(
+                instance_id=node.instance_id, checks=tuple(refusing), said=evaluation.said[:_MAX_MESSAGE]
             )
         return evaluation
 
 
-def judged_again(judge: AttemptJudge, trajectory: Trajectory) -> Judgement:
-    """The judgement of a recorded attempt."""
+def judge_recording(judge: AttemptJudge, trajectory: Trajectory) -> Judgement:
+    """Judge a recorded attempt."""
     if trajectory.termination != "invalid_start" and (
         trajectory.steps or trajectory.termination not in INVALID
     ):
         judge.begin(trajectory.initial_evidence)
     for step in trajectory.steps:
-        judge.see(step)
+        judge.observe(step)
     return judge.end(trajectory)
 
 
@@ -164,7 +164,7 @@ def attempt_record(
     judgement: Judgement,
     decided: Sequence[Decided],
 ) -> AgentRun:
-    """The row of an attempt that has just been made."""
+    """The row of a new attempt."""
     spent = [item.decision.spent for item in decided if item.decision.spent is not None]
     record = AgentRun(
         agent_run_id=planned.attempt_id,
@@ -191,13 +191,13 @@ def attempt_record(
             }
         ),
     )
-    return judged_record(record, order.experiment.protocol, task, trajectory, judgement)
+    return with_judgement(record, order.experiment.protocol, task, trajectory, judgement)
 
 
-def judged_record(
+def with_judgement(
     record: AgentRun, protocol_name: str, task: Task, trajectory: Trajectory, judgement: Judgement
 ) -> AgentRun:
-    """The row with what is made of the attempt, now or again."""
+    """The row with the judgement of the attempt."""
     outcome = judgement.outcome
     answer = PROTOCOLS.load(protocol_name).answer(trajectory.answer) if trajectory.answer else ""
     answered = None if task.question is None else is_right(task.question, answer)
@@ -247,19 +247,19 @@ def step_records(
         completed.setdefault(item.step, []).append(item.instance_id)
     rows = []
     for number in sorted({*made, *by_step}):
-        step, taken = made.get(number), by_step.get(number)
+        step, entry = made.get(number), by_step.get(number)
         rows.append(
             AgentStep(
                 agent_run_id=record.agent_run_id,
                 step=number,
-                reply=taken.decision.reply if taken else "",
-                point=_point(step.action, step.target_rectangle) if step else None,
+                reply=entry.decision.reply if entry else "",
+                point=_pointer_position(step.action, step.target_rectangle) if step else None,
                 problem=step.problem if step else "",
-                unusable=taken.unusable if taken else False,
+                unusable=entry.unusable if entry else False,
                 states=dict(judgement.states.get(number, {})),
                 completed=tuple(completed.get(number, ())),
-                decision_seconds=round(taken.seconds, 4) if taken else 0.0,
-                environment_seconds=round(taken.environment_seconds, 4) if taken else 0.0,
+                decision_seconds=round(entry.seconds, 4) if entry else 0.0,
+                environment_seconds=round(entry.environment_seconds, 4) if entry else 0.0,
                 provenance=record.provenance,
             )
         )
@@ -267,16 +267,16 @@ def step_records(
 
 
 def scores_of(record: AgentRun, task: Task, functions_hash: str) -> tuple[AgentScore, ...]:
-    """What every metric says of an attempt; nothing of an invalid one, and of an impossible task only whether
-    it was refused."""
+    """The scores of an attempt by every metric; none for an invalid one, and for an impossible task only
+    whether it was refused."""
     if record.end == "invalid":
         return ()
     attempt = Attempt(task.graph, tuple(item.instance_id for item in record.completed), record.steps)
     values: dict[str, float | None] = {} if task.lack is not None else dict(measured(attempt))
     for name in ("success", "held", "clean", "answered"):
-        said = getattr(record, name)
-        values[name] = None if said is None else float(said)
-    when = timestamp()
+        value = getattr(record, name)
+        values[name] = None if value is None else float(value)
+    now = timestamp()
     return tuple(
         AgentScore(
             agent_run_id=record.agent_run_id,
@@ -284,15 +284,15 @@ def scores_of(record: AgentRun, task: Task, functions_hash: str) -> tuple[AgentS
             experiment_id=record.experiment_id,
             value=value,
             functions_hash=functions_hash,
-            scored_at=when,
+            scored_at=now,
             provenance=record.provenance,
         )
         for name, value in sorted(values.items())
     )
 
 
-def _point(action: object, rectangle: tuple[int, int, int, int] | None) -> tuple[int, int] | None:
-    """Where a step pointed: the point of its action, or the middle of its control."""
+def _pointer_position(action: object, rectangle: tuple[int, int, int, int] | None) -> tuple[int, int] | None:
+    """Where a step pointed: at the point of its action, or at the middle of its control."""
     point = getattr(action, "point", None)
     if point is not None:
         return (round(point[0]), round(point[1]))

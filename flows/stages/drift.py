@@ -1,4 +1,4 @@
-"""Verified subtasks performed again: those that no longer replay are retired, with the tasks of theirs."""
+"""Performs verified subtasks again; those that no longer replay are retired, with their tasks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from taskloom.flows.nights.run_reports import NO_LONGER_REPLAYS, SUBTASK_RETIRED
 from taskloom.flows.pool import load_verified
 from taskloom.flows.running.together import together
 from taskloom.flows.stages.replaying import replayer_of
-from taskloom.flows.stages.results import lot, rejection
+from taskloom.flows.stages.results import draw, rejection
 from taskloom.flows.wiring import Run
 from taskloom.synthesis.cross_verification.verification_pool import VerificationPool
 from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
@@ -27,25 +27,25 @@ from taskloom.taskgraph.records.task import Rejection, Task
 from taskloom.warehouse.records import GateResult, Recheck
 
 STAGE = "recheck"
-_ORPHANS = (
+_ORPHANED_TASKS = (
     "SELECT s.task_id, min(s.subtask_id) FROM task_subtasks AS s JOIN tasks AS t USING (task_id) WHERE"
     " t.status = 'validated' AND s.subtask_id IN (SELECT subtask_id FROM evaluation_functions GROUP BY"
     " subtask_id HAVING NOT bool_or(accepted)) GROUP BY s.task_id ORDER BY s.task_id"
 )
-"""Validated tasks with a subtask of which no evaluation function is accepted any more, and that subtask."""
+"""Validated tasks with a subtask that has no accepted evaluation function any more, and that subtask."""
 
 
 @dataclass(slots=True)
 class DriftCheck:
-    """The subtasks of one run that are performed again, and what becomes of them."""
+    """Performs subtasks again in one run, and retires those that fail."""
 
     run: Run
     known: dict[str, VerifiedSubtask] = field(default_factory=dict)
     done: dict[str, Recheck] = field(default_factory=dict)
-    """What this run has found, by subtask."""
+    """Results of this run, by subtask."""
 
     async def recheck(self) -> None:
-        """Perform a share of the subtasks again, and all of an application where one fails."""
+        """Perform a share of the subtasks again, and all those of an application if one fails."""
         run = self.run
         share = run.settings.nights.recheck_share
         self.known = await asyncio.to_thread(load_verified, run.warehouse, run.applications)
@@ -54,36 +54,35 @@ class DriftCheck:
         self.done = {
             item.subtask_id: item for item in run.warehouse.read(Recheck, "run_id = ?", [run.run_id])
         }
-        turns = self._turns()
+        earlier = self._earlier_rechecks()
         order = sorted(
-            self.known, key=lambda name: (turns.get(name, ("", 0))[0], lot(f"recheck {name}"), name)
+            self.known, key=lambda name: (earlier.get(name, ("", 0))[0], draw(f"recheck {name}"), name)
         )
-        # What a run that was interrupted retired is no longer known, and counts towards its share all the
-        # same.
+        # Subtasks that an interrupted run retired are no longer known, but count towards its share.
         gone = [name for name in self.done if name not in self.known]
         most = math.ceil(share * (len(order) + len(gone)))
         chosen = [*gone, *(name for name in self.done if name in self.known)]
         chosen += [name for name in order if name not in self.done][: max(0, most - len(chosen))]
-        pool = await self._pool()
+        pool = await self._verification_pool()
         wanted = [name for name in chosen if name not in self.done]
         while wanted:
             run.progress.begin(STAGE, len(wanted))
-            await together(self._recheck(name, pool, turns.get(name, ("", 0))[1]) for name in wanted)
+            await together(self._recheck(name, pool, earlier.get(name, ("", 0))[1]) for name in wanted)
             failed = {name.partition(".")[0] for name, item in self.done.items() if item.outcome == "retired"}
             wanted = [name for name in order if name.partition(".")[0] in failed and name not in self.done]
         run.progress.end(STAGE)
         retired = sorted(name for name, item in self.done.items() if item.outcome == "retired")
         await self._retire([name for name in retired if name in self.known])
 
-    def _turns(self) -> dict[str, tuple[str, int]]:
-        """The last run that performed each subtask again, and how many did; undecided ones count too."""
+    def _earlier_rechecks(self) -> dict[str, tuple[str, int]]:
+        """The last run that rechecked each subtask, and how many did; undecided rechecks count too."""
         rows = self.run.warehouse.query(
             "SELECT subtask_id, max(run_id), count(*) FROM rechecks WHERE run_id <> ? GROUP BY subtask_id",
             [self.run.run_id],
         ).rows()
         return {str(name): (str(last), int(str(count))) for name, last, count in rows}
 
-    async def _pool(self) -> VerificationPool:
+    async def _verification_pool(self) -> VerificationPool:
         run = self.run
         pool = VerificationPool(
             run.applications, run.categories, parameter_sets=run.settings.verification.parameter_sets
@@ -95,25 +94,24 @@ class DriftCheck:
         return pool
 
     async def _recheck(self, name: str, pool: VerificationPool, turn: int) -> None:
-        """Perform one subtask again, with other values than the last time, and keep what that showed."""
+        """Perform one subtask again, with other parameters than last time, and record the outcome."""
         verified = self.known[name]
         instances = verified.instances(self.run.categories)
         instance = instances[turn % len(instances)]
         setup = await pool.setup_trajectory(instance)
         started = perf_counter()
-        seen: list[str] = []
+        outcomes: list[str] = []
         message = "nothing verified makes what it reads"
         if setup is not None:
             nodes = [*{item.instance_id: item for item, _ in setup.performed}.values(), instance]
-            while len(seen) < self.run.settings.nights.recheck_attempts and "holds" not in seen:
-                replayed = await self._replayed(nodes)
-                shown, message = _verdict(replayed, instance)
-                seen.append(shown)
-        outcome = "retired" if set(seen) == {"retired"} else "undecided"
-        if "holds" in seen:
+            while len(outcomes) < self.run.settings.nights.recheck_attempts and "holds" not in outcomes:
+                replay_outcome, message = _verdict(await self._replay(nodes), instance)
+                outcomes.append(replay_outcome)
+        outcome = "retired" if set(outcomes) == {"retired"} else "undecided"
+        if "holds" in outcomes:
             outcome = "holds"
         recorded = verified.trajectory(instance.instance_id)
-        found = Recheck.model_validate(
+        result = Recheck.model_validate(
             {
                 "recheck_id": f"{self.run.run_id}/{name}",
                 "subtask_id": name,
@@ -121,16 +119,16 @@ class DriftCheck:
                 "trajectory_id": recorded.trajectory_id if recorded else "",
                 "outcome": outcome,
                 "message": message,
-                "attempts": len(seen),
+                "attempts": len(outcomes),
                 "seconds": round(perf_counter() - started, 3),
                 "provenance": self.run.provenance(STAGE),
             }
         )
-        self.done[name] = found
-        await self.run.recorder.record(found, replace=True)
-        (self.run.progress.rejected if found.outcome == "retired" else self.run.progress.done)(STAGE)
+        self.done[name] = result
+        await self.run.recorder.record(result, replace=True)
+        (self.run.progress.rejected if result.outcome == "retired" else self.run.progress.done)(STAGE)
 
-    async def _replayed(self, nodes: Sequence[BoundSubtask]) -> ReplayedTask:
+    async def _replay(self, nodes: Sequence[BoundSubtask]) -> ReplayedTask:
         names = tuple(node.instance_id for node in nodes)
         graph = TaskGraph(nodes=tuple(nodes))
         task = Task(
@@ -144,11 +142,11 @@ class DriftCheck:
         return await replayer_of(self.run, self.known, STAGE, slip_share=0.0).replay(task, 1)
 
     async def _retire(self, names: Iterable[str]) -> None:
-        """Take these subtasks and all tasks that need them out of what counts, with the reason."""
+        """Retire these subtasks and all tasks that need them, with the reason."""
         run = self.run
         for name in names:
-            said = f"its recording no longer does what it did: {self.done[name].message}"
-            await run.recorder.record(rejection(run, STAGE, "subtask", name, NO_LONGER_REPLAYS, said))
+            message = f"its recording no longer does what it did: {self.done[name].message}"
+            await run.recorder.record(rejection(run, STAGE, "subtask", name, NO_LONGER_REPLAYS, message))
             withdrawn = [
                 item.model_copy(update={"accepted": False})
                 for item in run.warehouse.read(EvaluationFunction, "accepted AND subtask_id = ?", [name])
@@ -157,26 +155,26 @@ class DriftCheck:
         await retire_tasks(run, {name: item.message for name, item in self.done.items()})
 
 
-async def retire_tasks(run: Run, why: Mapping[str, str] = MappingProxyType({})) -> None:
-    """Retire every validated task with a subtask that no longer counts as verified; `why` tells more."""
+async def retire_tasks(run: Run, reasons: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Retire every validated task with a subtask that no longer counts as verified, with its reason."""
     await run.recorder.flush()
-    rows = await asyncio.to_thread(lambda: list(run.warehouse.query(_ORPHANS).rows()))
+    rows = await asyncio.to_thread(lambda: list(run.warehouse.query(_ORPHANED_TASKS).rows()))
     lost = {str(task): str(subtask) for task, subtask in rows}
     among = "task_id IN (SELECT unnest(?::VARCHAR[]))"
     for task in await asyncio.to_thread(lambda: list(run.warehouse.read(Task, among, [list(lost)]))):
         subtask = lost[task.task_id]
-        known = f": {why[subtask]}" if why.get(subtask) else ""
-        said = f"{subtask} no longer counts as verified{known}"
+        reason = f": {reasons[subtask]}" if reasons.get(subtask) else ""
+        message = f"{subtask} no longer counts as verified{reason}"
         await run.recorder.record(
-            rejection(run, STAGE, "task", task.task_id, SUBTASK_RETIRED, said, subtask=subtask)
+            rejection(run, STAGE, "task", task.task_id, SUBTASK_RETIRED, message, subtask=subtask)
         )
         await run.recorder.record(task.model_copy(update={"status": "retired"}), replace=True)
     await run.recorder.flush()
 
 
 def has_changed_the_pool(run: Run) -> bool:
-    """Whether `run`, a night, has another dataset to publish even without new tasks: it verified or retired
-    something, or gates have held back what came since the newest version."""
+    """Whether `run`, a night, has changes to publish even without new tasks: it verified or retired
+    something, or gates have held back changes since the newest version."""
     if not run.settings.nights.enabled:
         return False
     newest = next((item.name for item in reversed(run.warehouse.versions())), "")
@@ -188,11 +186,12 @@ def has_changed_the_pool(run: Run) -> bool:
 
 
 def _verdict(replayed: ReplayedTask, instance: BoundSubtask) -> tuple[str, str]:
-    """What a replay says of its last subtask, and in which words."""
+    """The outcome of a replay for its last subtask, and its message."""
     replay = replayed.replays[0]
     if replay.success:
         return "holds", ""
     if replay.failing_instance == instance.instance_id and failed_prefix(replayed.task, replay):
         return "retired", replay.message
-    before = replay.failing_instance not in ("", instance.instance_id)
-    return "undecided", f"{replay.failing_instance} before it: {replay.message}" if before else replay.message
+    if replay.failing_instance in ("", instance.instance_id):
+        return "undecided", replay.message
+    return "undecided", f"{replay.failing_instance} before it: {replay.message}"

@@ -1,4 +1,4 @@
-"""Growing the pool: applications are explored, and each subtask is verified as soon as it is proposed."""
+"""Growing the pool: explores applications and verifies each subtask as soon as it is proposed."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from taskloom.environments.errors import EnvironmentFailureError
 from taskloom.environments.installing.applications import installed_place
 from taskloom.flows.nights.choices import choice_for
 from taskloom.flows.pool import (
+    exploration_memory,
     load_set_aside,
     load_verified,
     proposals_to_try_again,
-    remembered,
     tried_before,
     undecided_proposals,
     version_of,
 )
 from taskloom.flows.running.together import together
-from taskloom.flows.stages.results import Explored, told_apart
+from taskloom.flows.stages.results import ExploredApplication, number_repetitions
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.resources.applications import Application
 from taskloom.resources.assets import catalog_folder
@@ -45,8 +45,8 @@ _MEASURED_WORLDS = 2
 """The first world and the first of the others, in which every subtask is verified."""
 
 
-async def _performed(wanted: Performance, place: Workplace, _: KnownSubtasks) -> Trajectory:
-    return await wanted.do(
+async def _perform(performance: Performance, place: Workplace, _: KnownSubtasks) -> Trajectory:
+    return await performance.do(
         Scene(
             models=place.models,
             environments=place.environments,
@@ -59,7 +59,7 @@ async def _performed(wanted: Performance, place: Workplace, _: KnownSubtasks) ->
 
 
 class PoolGrowth:
-    """The growth of the pool in one run."""
+    """Grows the pool in one run."""
 
     def __init__(self, run: Run) -> None:
         """The growth of `run`'s pool, on top of what the warehouse holds."""
@@ -75,7 +75,7 @@ class PoolGrowth:
         """Subtasks that this run verified or rejected."""
         sets = run.settings.verification.parameter_sets
         self._pool = VerificationPool(run.applications, run.categories, parameter_sets=sets)
-        elsewhere = run.elsewhere
+        workers = run.workers
         stage = Stage(
             models=run.models,
             environments=run.environments,
@@ -84,7 +84,7 @@ class PoolGrowth:
             settings=run.settings.performing,
             picture=_picture(run),
             provenance=run.provenance(),
-            delegate=(lambda wanted: elsewhere.do(partial(_performed, wanted))) if elsewhere else None,
+            delegate=(lambda wanted: workers.run_job(partial(_perform, wanted))) if workers else None,
             tried=tried_before(run.warehouse, run.settings.verification.again, run.run_id),
         )
         self._verifier = CrossVerifier(
@@ -95,19 +95,19 @@ class PoolGrowth:
             exploration=run.settings.exploration,
         )
 
-    async def explore(self, application: Application) -> Explored:
+    async def explore(self, application: Application) -> ExploredApplication:
         """Explore one application and announce its proposals."""
         run = self.run
         run.progress.begin(EXPLORATION, 1)
-        application = await self._measured(application)
+        application = await self._with_noise(application)
         choice = await asyncio.to_thread(choice_for, run, application.name)
         await run.recorder.record(application, choice, replace=True)
         if not choice.explored:
-            return await self._keep(application)
+            return await self._keep_known(application)
         again = run.settings.verification.again
-        memory = remembered(run.warehouse, application, self._known.values(), run.run_id, again)
+        memory = exploration_memory(run.warehouse, application, self._known.values(), run.run_id, again)
         exploring = run.settings.exploration
-        if run.settings.is_offline(ModelRole.EXPLORER):  # which follows rules and looks at nothing
+        if run.settings.is_offline(ModelRole.EXPLORER):  # it follows rules and looks at nothing
             exploring = exploring.model_copy(update={"walk_steps": 0})
         exploration = await explore_application(
             application,
@@ -126,9 +126,9 @@ class PoolGrowth:
             *exploration.screens,
             *exploration.categories,
             *exploration.records,
-            *told_apart(exploration.rejections),
+            *number_repetitions(exploration.rejections),
         )
-        entering = self._versions(application, exploration.subtasks)
+        entering = self._entering_subtasks(application, exploration.subtasks)
         new = [subtask for subtask, known in entering if known is None]
         unchanged = [known for _, known in entering if known is not None]
         await self._pool.announce(subtask for subtask, _ in entering)
@@ -137,15 +137,15 @@ class PoolGrowth:
         await run.recorder.record(*new)
         run.progress.done(EXPLORATION)
         failed = any(item.item_kind == "application" for item in exploration.rejections)
-        return Explored(
+        return ExploredApplication(
             proposals=tuple(new),
             unchanged=tuple(item.subtask.subtask_id for item in unchanged),
             choice=None if failed else choice,
         )
 
-    async def _measured(self, application: Application) -> Application:
-        """The entry with what the application changes by itself, measured in the worlds that subtasks are
-        verified in, where nobody has for its version; one that does not start is left to its exploration."""
+    async def _with_noise(self, application: Application) -> Application:
+        """The entry with the changes that the application makes by itself. They are measured in the worlds of
+        verification unless known for its version; failing to start is left to exploration."""
         run, settings, name = self.run, self.run.settings.noise, application.name
         installed = installed_place(application, run.settings.data)
         stored = {
@@ -161,20 +161,20 @@ class PoolGrowth:
             try:
                 used = {name, other.name} if other else {name}
                 async with run.environments.lease(application.platform, used) as environment:
-                    found = await measure_noise(
+                    noise = await measure_noise(
                         entries, environment, settings, run.provenance("noise"), other
                     )
             except EnvironmentFailureError:
                 return application
-            measured[found.noise_id] = found
+            measured[noise.noise_id] = noise
             keep(installed, measured.values())
         new = [item for item in measured.values() if item != stored.get(item.noise_id)]
         await run.recorder.record(*new, replace=True)
         run.applications.replace(with_noise(application, measured.values()))
         return run.applications[name]
 
-    async def _keep(self, application: Application) -> Explored:
-        """Leave an application as it is known: what is verified of it stays so, and nothing is proposed."""
+    async def _keep_known(self, application: Application) -> ExploredApplication:
+        """Keep an application as it is: its verified subtasks stay verified, and nothing is proposed."""
         kept = [
             item for _, item in sorted(self._known.items()) if item.subtask.application == application.name
         ]
@@ -182,55 +182,55 @@ class PoolGrowth:
         for item in kept:
             await self._take_over(item)
         self.run.progress.done(EXPLORATION)
-        return Explored(unchanged=tuple(item.subtask.subtask_id for item in kept))
+        return ExploredApplication(unchanged=tuple(item.subtask.subtask_id for item in kept))
 
-    def _versions(
+    def _entering_subtasks(
         self, application: Application, subtasks: Iterable[Subtask]
     ) -> list[tuple[Subtask, VerifiedSubtask | None]]:
-        """Every subtask of the pool, proposed again or not, with what is verified of it, in an order that
-        resuming keeps; undecided proposals of earlier runs too, but no curated subtask that the catalogue has
-        changed or dropped since."""
+        """Every subtask that enters the pool, proposed again or not, with its verified form, in an order that
+        resuming keeps; also undecided proposals of earlier runs, but no curated subtask that the catalogue
+        has since changed or dropped."""
         run_id = self.run.run_id
-        found = {
+        entering = {
             named.subtask_id: (named, known)
-            for named, known in (version_of(item, self._known, self._to_verify, run_id) for item in subtasks)
+            for named, known in (version_of(item, self._known, self._instances, run_id) for item in subtasks)
         }
         for name, item in sorted(self._known.items()):
             if item.subtask.application == application.name and item.subtask.origin != "curated":
-                found.setdefault(name, (item.subtask, item))
+                entering.setdefault(name, (item.subtask, item))
         again = self.run.settings.verification.again
-        for left in (
+        for proposal in (
             *undecided_proposals(self.run.warehouse, application.name, self._known),
             *proposals_to_try_again(self.run.warehouse, application.name, again, run_id),
         ):
-            found.setdefault(left.subtask_id, (left, None))
-        return list(found.values())
+            entering.setdefault(proposal.subtask_id, (proposal, None))
+        return list(entering.values())
 
-    def _to_verify(self, subtask: Subtask) -> list[BoundSubtask]:
+    def _instances(self, subtask: Subtask) -> list[BoundSubtask]:
         run = self.run
         sets = run.settings.verification.parameter_sets
         return instances_to_verify(subtask, run.applications, run.categories, sets)
 
     async def all_explored(self) -> None:
-        """Tell subtasks waiting for products of others that no further subtasks will be proposed."""
+        """Tell subtasks that wait for products of others that no more will be proposed."""
         self.run.progress.end(EXPLORATION)
         await self._pool.complete()
 
-    async def verify(self, explored: Explored) -> tuple[str, ...]:
-        """Verify an application's proposals concurrently, recording each result as it arrives; the ids of its
-        verified subtasks, unchanged ones included."""
+    async def verify(self, explored: ExploredApplication) -> tuple[str, ...]:
+        """Verify an application's proposals concurrently, recording each result as it arrives; returns the
+        ids of its verified subtasks, including unchanged ones."""
         proposals = [item for item in explored.proposals if item.subtask_id not in self._settled]
         if proposals:
             self.run.progress.begin(VERIFICATION, len(proposals))
         await together(self._verify(subtask) for subtask in proposals)
         if explored.choice is not None:
-            done = explored.choice.model_copy(update={"complete": True})
-            await self.run.recorder.record(done, replace=True)
+            complete = explored.choice.model_copy(update={"complete": True})
+            await self.run.recorder.record(complete, replace=True)
         verified = [item.subtask_id for item in explored.proposals if item.subtask_id in self.verified]
         return (*explored.unchanged, *verified)
 
     async def _take_over(self, known: VerifiedSubtask) -> None:
-        """Count what an earlier run verified as verified."""
+        """Count the subtask that an earlier run verified as verified."""
         name = known.subtask.subtask_id
         self.verified[name] = known
         self._settled.add(name)

@@ -1,4 +1,4 @@
-"""Making tasks from the pool: intents, composition, validation, critic and replay, item by item."""
+"""Makes tasks from the pool: intents, composition, validation, critic and replay, item by item."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from functools import partial
 from itertools import islice
 
 from taskloom.flows.errors import CommandError
-from taskloom.flows.nights.choices import wanted_by
+from taskloom.flows.nights.choices import request_for_run
 from taskloom.flows.nights.gates import gate_results
 from taskloom.flows.pool import MISSING_LINK, NOT_COMPOSED, load_verified
 from taskloom.flows.running.together import together
 from taskloom.flows.stages.replaying import COMPOSITION, TaskReplays
-from taskloom.flows.stages.results import Validated, lot, rejection, told_apart
+from taskloom.flows.stages.results import ValidatedBatch, draw, number_repetitions, rejection
 from taskloom.flows.summary import model_call_rows
 from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
 from taskloom.model_clients.errors import CallFailedError
@@ -48,10 +48,10 @@ VALIDATION = "validation"
 BATCH = 100
 """Tasks validated in one step."""
 _COMPOSITIONS = 3
-"""How often tasks are composed, at most, to replace those that contradict what is known about orders."""
+"""Maximum compositions, which replace tasks that contradict what is known about orders."""
 
 
-async def _validated(task: Task, place: Workplace, _: KnownSubtasks) -> ValidatedTask:
+async def _validate_job(task: Task, place: Workplace, _: KnownSubtasks) -> ValidatedTask:
     return await validate_task(
         task,
         place.titles,
@@ -63,7 +63,7 @@ async def _validated(task: Task, place: Workplace, _: KnownSubtasks) -> Validate
 
 @dataclass(slots=True)
 class TaskMaking:
-    """The making of tasks in one run."""
+    """Makes the tasks of one run."""
 
     run: Run
     verified: dict[str, VerifiedSubtask]
@@ -85,7 +85,7 @@ class TaskMaking:
             for intent in run.warehouse.read(Intent, "run_id <> ?", [run.run_id])
             if pool.keys() >= set(intent.subtask_ids)
         ]
-        found = await extract_intents(
+        extraction = await extract_intents(
             [
                 PooledSubtask(
                     subtask=item.subtask,
@@ -100,34 +100,34 @@ class TaskMaking:
             known=earlier,
             provenance=self.run.provenance(INTENTS),
         )
-        await run.recorder.record(*found.intents, *told_apart(found.rejections))
-        run.progress.done(INTENTS, len(found.intents))
-        run.progress.rejected(INTENTS, len(found.rejections))
+        await run.recorder.record(*extraction.intents, *number_repetitions(extraction.rejections))
+        run.progress.done(INTENTS, len(extraction.intents))
+        run.progress.rejected(INTENTS, len(extraction.rejections))
         run.progress.end(INTENTS)
-        return (*earlier, *found.intents)
+        return (*earlier, *extraction.intents)
 
     async def compose(
         self, subtask_ids: Sequence[str], intents: Sequence[Intent], rejected: Collection[str] = ()
     ) -> list[list[Task]]:
         """Compose tasks from the pool of these subtasks, in batches, without blocking the event loop.
 
-        Tasks with the ids `rejected` are replaced, and so are those that contradict what is known of orders.
-        Tasks that were composed before, by a run that was stopped too, and still wait are the first.
+        Tasks with the ids `rejected` are replaced, as are those that contradict what is known about orders.
+        Tasks composed earlier, perhaps by a stopped run, that are still waiting come first.
         """
         run = self.run
-        asked = await asyncio.to_thread(wanted_by, run) or run.settings.composition
+        request = await asyncio.to_thread(request_for_run, run) or run.settings.composition
         if not rejected:
-            run.progress.begin(COMPOSITION, asked.wanted)
+            run.progress.begin(COMPOSITION, request.wanted)
         pool = await self.subtasks(subtask_ids)
         known = await self.replays.known_clashes()
         left_out = set(rejected)
         for _ in range(_COMPOSITIONS):
-            result = self._compose(asked, pool, intents, left_out, known)
+            result = self._compose(request, pool, intents, left_out, known)
             iterator: Iterator[Task] = iter(result)
             batches: list[list[Task]] = []
             clashing: set[str] = set()
             while batch := await asyncio.to_thread(list, islice(iterator, BATCH)):
-                fit = await self.replays.without_clashes([self._marked(task) for task in batch], known)
+                fit = await self.replays.without_clashes([self._annotated(task) for task in batch], known)
                 batches.append(fit)
                 clashing |= {task.task_id for task in batch} - {task.task_id for task in fit}
             if not clashing:
@@ -135,12 +135,12 @@ class TaskMaking:
             left_out |= clashing
         await run.recorder.record(*(task for batch in batches for task in batch))
         if not rejected:
-            made = sum(len(batch) for batch in batches)
-            run.progress.done(COMPOSITION, made)
+            composed = sum(len(batch) for batch in batches)
+            run.progress.done(COMPOSITION, composed)
             for item in result.account.shortfalls:
                 missing = f"{item.missing} missing{f' of {item.wanted}' if item.wanted else ''}"
                 wanted = result.account.wanted
-                run.progress.say(f"{made} of {wanted} tasks can be composed; {missing}: {item.reason}")
+                run.progress.say(f"{composed} of {wanted} tasks can be composed; {missing}: {item.reason}")
             await run.recorder.record(*self._shortfalls(result.account))
         run.progress.end(COMPOSITION)
         return batches
@@ -166,23 +166,23 @@ class TaskMaking:
     def instances(self, item: VerifiedSubtask) -> tuple[BoundSubtask, ...]:
         """The instances of a verified subtask in all worlds of the run."""
         if item.subtask.subtask_id not in self._instances:
-            found = instances_in_worlds(item, self.run.applications, self.run.categories)
-            self._instances[item.subtask.subtask_id] = found
+            instances = instances_in_worlds(item, self.run.applications, self.run.categories)
+            self._instances[item.subtask.subtask_id] = instances
         return self._instances[item.subtask.subtask_id]
 
     def _compose(
         self,
-        asked: CompositionRequest,
+        request: CompositionRequest,
         pool: Mapping[str, VerifiedSubtask],
         intents: Sequence[Intent],
         left_out: Collection[str],
         clashes: Collection[Pair],
     ) -> Composer:
-        """Tasks, generated lazily; those that wait since they were composed come first. Of other runs' only
-        retired ones are made again, and none of `left_out`. Of `clashes` none takes what the other makes."""
+        """Tasks, generated lazily; composed ones that still wait come first. Of other runs' tasks, only
+        retired ones are made again, and none of `left_out`. Subtasks that clash do not feed each other."""
         run = self.run
         waiting = run.warehouse.read(Task, "status = 'composed'")
-        begun = [task.graph for task in waiting if identity(task.graph) == task.task_id and not task.twin_of]
+        graphs = [task.graph for task in waiting if identity(task.graph) == task.task_id and not task.twin_of]
         earlier = run.warehouse.query(
             "SELECT task_id FROM tasks WHERE run_id <> ? AND status IN ('validated', 'rejected')",
             [run.run_id],
@@ -193,9 +193,9 @@ class TaskMaking:
         )
         instances = [instance for _, item in sorted(pool.items()) for instance in self.instances(item)]
         return compose(
-            [*instances, *self._linked(pool, instances, asked, sense, begun)],
+            [*instances, *self._linked_instances(pool, instances, request, sense, graphs)],
             intents,
-            asked,
+            request,
             fixtures={
                 fixture_key(name, world): frozenset(fixtures_of(application, run.categories))
                 for world in worlds_of(run.applications)
@@ -206,20 +206,20 @@ class TaskMaking:
             sense=sense,
             provenance=self.run.provenance(COMPOSITION),
             known={*left_out, *(str(row[0]) for row in earlier)},
-            begun=begun,
+            begun=graphs,
             seed=run.settings.seed,
         )
 
-    def _linked(
+    def _linked_instances(
         self,
         pool: Mapping[str, VerifiedSubtask],
         instances: Sequence[BoundSubtask],
         request: CompositionRequest,
         sense: Sense,
-        begun: Sequence[TaskGraph],
+        waiting: Sequence[TaskGraph],
     ) -> list[BoundSubtask]:
-        """Further instances, which take what other subtasks make where their performances tell how, and those
-        of the graphs `begun`."""
+        """Further instances that read what other subtasks make, where their performances tell how, and those
+        of the graphs `waiting`."""
         examples = {instance.subtask_id: instance for instance in instances}
         subtasks = {
             name: item.subtask
@@ -228,7 +228,7 @@ class TaskMaking:
             if sense.goes_with_others(item.subtask)
         }
         most = request.links // len(worlds_of(self.run.applications))
-        found = linked(
+        linked_instances = linked(
             instances,
             subtasks,
             self.run.categories,
@@ -236,29 +236,28 @@ class TaskMaking:
             seed=self.run.settings.seed,
             worlds=sense.worlds,
         )
-        known = {item.instance_id for item in (*instances, *found)}
-        nodes = (node for graph in begun for node in graph.nodes if node.subtask_id in subtasks)
-        return [*found, *(node for node in nodes if node.instance_id not in known)]
+        known = {item.instance_id for item in (*instances, *linked_instances)}
+        nodes = (node for graph in waiting for node in graph.nodes if node.subtask_id in subtasks)
+        return [*linked_instances, *(node for node in nodes if node.instance_id not in known)]
 
-    async def validate(self, tasks: Sequence[Task]) -> Validated:
-        """Have the instructions of a batch written and judged, and some of its tasks scored by the critic."""
+    async def validate(self, tasks: Sequence[Task]) -> ValidatedBatch:
+        """Write and judge the instructions of a batch, and let the critic score some of its tasks."""
         self.run.progress.begin(VALIDATION, len(tasks))
         judged = await together(self._validate(task) for task in tasks)
         passed = [task for task in judged if task is not None]
         await self._try_judge(passed)
         kept = await criticise(self.run, passed)
-        share = self.run.settings.replay_share
-        drawn = [task for task in kept if lot(task.task_id) < share]
-        done = await self.replays.replayed_before(drawn)
-        return Validated(
+        drawn = [task for task in kept if draw(task.task_id) < self.run.settings.replay_share]
+        replayed = await self.replays.replayed_before(drawn)
+        return ValidatedBatch(
             passed=len(kept),
-            to_replay=tuple(task for task in drawn if task.task_id not in done),
+            to_replay=tuple(task for task in drawn if task.task_id not in replayed),
         )
 
     async def publish(self) -> str:
-        """Publish everything recorded as a dataset version, in which this run counts as completed; its name.
+        """Publish all records as a dataset version, in which this run counts as completed; returns its name.
 
-        Nothing is published, and the name is empty, if judge, critic or gates forbid it; rejections say why.
+        Nothing is published, and the name is empty, if judge, critic or gates prevent it; rejections say why.
         """
         run = self.run
         await run.recorder.flush()
@@ -272,13 +271,13 @@ class TaskMaking:
         )
         await run.recorder.record(*gates, replace=True)
         doubts |= {f"gate_{gate.gate}": f"{gate.explanation}." for gate in gates if not gate.held}
-        found = [
+        rejections = [
             rejection(run, VALIDATION, "dataset_version", run.run_id, reason, doubt)
             for reason, doubt in doubts.items()
             if doubt
         ]
-        if found:
-            await run.recorder.record(*found)
+        if rejections:
+            await run.recorder.record(*rejections)
             return ""
         await run.recorder.record(*model_call_rows(run.ledger, run.run_id), replace=True)
         await run.recorder.record(run.ended("completed"), replace=True)
@@ -289,9 +288,9 @@ class TaskMaking:
         return version.name
 
     async def _try_judge(self, tasks: Sequence[Task]) -> None:
-        """Give the judge spoilt instructions among the others, and keep what it noticed."""
+        """Test the judge with spoilt instructions among the others, and record what it noticed."""
         run = self.run
-        found = await together(
+        trials = await together(
             try_judge(
                 task,
                 run.titles,
@@ -301,15 +300,15 @@ class TaskMaking:
                 provenance=run.provenance(VALIDATION),
             )
             for task in tasks
-            if lot(f"spoilt {task.task_id}") < run.settings.validation.spoilt_share
+            if draw(f"spoilt {task.task_id}") < run.settings.validation.spoilt_share
         )
-        await run.recorder.record(*(item for item in found if item is not None))
+        await run.recorder.record(*(item for item in trials if item is not None))
 
     async def _validate(self, task: Task) -> Task | None:
-        """The task as it is validated; None if it is rejected."""
+        """The validated task; None if it is rejected."""
         run = self.run
-        errand = partial(_validated, task)
-        outcome = await (run.elsewhere.do(errand) if run.elsewhere else errand(run, self.subtasks))
+        job = partial(_validate_job, task)
+        outcome = await (run.workers.run_job(job) if run.workers else job(run, self.subtasks))
         await run.recorder.record(*outcome.rounds)
         if outcome.rejection is not None:
             await run.recorder.record(outcome.rejection)
@@ -321,7 +320,7 @@ class TaskMaking:
         run.progress.done(VALIDATION)
         return validated
 
-    def _marked(self, task: Task) -> Task:
+    def _annotated(self, task: Task) -> Task:
         """The task with the keys of its components, and whether any subtask runs on a simulated platform."""
         verified = {node.subtask_id: self.verified[node.subtask_id] for node in task.graph.nodes}
         simulated = any(item.subtask.simulated for item in verified.values())
@@ -330,19 +329,19 @@ class TaskMaking:
         return task.model_copy(update={"simulated": simulated or task.simulated, "components": keys})
 
     def _shortfalls(self, account: CompositionAccount) -> list[Rejection]:
-        """What composition was short of; `wishes_of` tells explorers the first of it."""
-        told = partial(rejection, self.run, COMPOSITION, "composition")
+        """The shortages of composition; `wishes_of` passes the first of them to explorers."""
+        record = partial(rejection, self.run, COMPOSITION, "composition")
         return [
             *(
-                told(f"{item.application}/{item.category}", MISSING_LINK, item.advice)
+                record(f"{item.application}/{item.category}", MISSING_LINK, item.advice)
                 for item in account.missing_links
             ),
             *(
-                told(item.intent_id, NOT_COMPOSED, f"'{item.goal}' is no task: {item.reason}")
+                record(item.intent_id, NOT_COMPOSED, f"'{item.goal}' is no task: {item.reason}")
                 for item in account.not_composed
             ),
             *(
-                told(
+                record(
                     item.wanted or "all cells",
                     item.kind,
                     item.reason,
@@ -355,17 +354,17 @@ class TaskMaking:
 
 
 async def criticise(run: Run, tasks: Sequence[Task]) -> tuple[Task, ...]:
-    """Have the critic, if a model plays it, score its share of `tasks`; those that are not rejected."""
+    """Let the critic, if a model plays it, score its share of `tasks`; returns those not rejected."""
     settings = run.settings.critic
-    chosen = [task for task in tasks if lot(f"critic {task.task_id}") < settings.share]
+    chosen = [task for task in tasks if draw(f"critic {task.task_id}") < settings.share]
     if run.settings.is_offline(ModelRole.CRITIC) or not chosen:
         return tuple(tasks)
-    rejected = set(await together(_rejected(run, task) for task in chosen))
+    rejected = set(await together(_criticise(run, task) for task in chosen))
     return tuple(task for task in tasks if task.task_id not in rejected)
 
 
 async def doubt_of_critic(run: Run) -> str:
-    """Why the scores of this run's tasks forbid publication; empty if they do not."""
+    """Why the scores of this run's tasks prevent publication; empty if they do not."""
     if not run.settings.critic.minimum_mean:
         return ""
     await run.recorder.flush()
@@ -373,8 +372,8 @@ async def doubt_of_critic(run: Run) -> str:
     return doubt_about_tasks(report, run.settings.critic)
 
 
-async def _rejected(run: Run, task: Task) -> str:
-    """The id of the task if it is rejected; empty if it is kept, or could not be scored."""
+async def _criticise(run: Run, task: Task) -> str:
+    """The id of the task if the critic rejects it; empty if it is kept or could not be scored."""
     model = run.settings.models.role(ModelRole.CRITIC).model
     try:
         criticism = await criticise_task(
@@ -387,9 +386,9 @@ async def _rejected(run: Run, task: Task) -> str:
     except CallFailedError:
         return ""
     await run.recorder.record(criticism, replace=True)
-    told = rejection_by(criticism, run.settings.critic)
-    if told is None:
+    rejected = rejection_by(criticism, run.settings.critic)
+    if rejected is None:
         return ""
-    await run.recorder.record(told)
+    await run.recorder.record(rejected)
     await run.recorder.record(task.model_copy(update={"status": "rejected"}), replace=True)
     return task.task_id

@@ -1,4 +1,4 @@
-"""Replays of a run's tasks: components before validation, tasks after it, and what they teach of orders."""
+"""Replays a run's tasks: components before validation, tasks after it, and learns about orders."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ _COVERED = (
     " task_subtasks AS s JOIN rejections AS x ON x.item_id = s.subtask_id AND x.reason = 'no_longer_replays'"
     " WHERE s.task_id = r.task_id AND x.run_id > r.run_id)"
 )
-"""Components that were performed with success, and of which no subtask was retired by a later run."""
-_REPLAYED = "SELECT task_id FROM replays WHERE task_id IN (SELECT unnest(?::VARCHAR[]))"
+"""Components that were performed successfully, without a subtask that a later run retired."""
+_REPLAYED_TASKS = "SELECT task_id FROM replays WHERE task_id IN (SELECT unnest(?::VARCHAR[]))"
 _ACTIONS_TO_OPEN = 8
-"""How many actions take as long as opening an application."""
+"""Actions that take as long as opening an application."""
 
 
-async def _replayed(task: Task, orders: int, place: Workplace, subtasks: KnownSubtasks) -> ReplayedTask:
+async def _replay_job(task: Task, orders: int, place: Workplace, subtasks: KnownSubtasks) -> ReplayedTask:
     verified = await subtasks([node.subtask_id for node in task.graph.nodes])
     return await replayer_of(place, verified).replay(task, orders)
 
 
 @dataclass(slots=True)
 class TaskReplays:
-    """The replays of one run."""
+    """Replays the tasks of one run."""
 
     run: Run
     subtasks: Callable[[Iterable[str]], Awaitable[Mapping[str, VerifiedSubtask]]]
@@ -58,12 +58,12 @@ class TaskReplays:
         return not most or self._spent < most
 
     async def known_clashes(self) -> set[Pair]:
-        """Pairs of subtasks that replays have shown not to work in this order."""
+        """Pairs of subtasks that replays have shown to fail in this order."""
         await self.run.recorder.flush()
         return await asyncio.to_thread(lambda: clashes(self.run.warehouse.read(OrderFact)))
 
     async def without_clashes(self, tasks: Sequence[Task], known: Collection[Pair]) -> list[Task]:
-        """The tasks without orders that contradict what is known; tasks with no other are rejected."""
+        """The tasks without orders that contain `known` clashes; tasks without other orders are rejected."""
         kept = []
         for task in tasks:
             fit = orders_without(task, known)
@@ -71,14 +71,14 @@ class TaskReplays:
                 kept.append(fit)
                 continue
             message = f"{fit[1]} does not work after {fit[0]}, and every order of the task has it there"
-            told = rejection(self.run, COMPOSITION, "task", task.task_id, "known_clash", message)
-            await self.run.recorder.record(told, task.model_copy(update={"status": "rejected"}), replace=True)
+            record = rejection(self.run, COMPOSITION, "task", task.task_id, "known_clash", message)
+            await self._reject(task, record)
         return kept
 
     async def cover(self, tasks: Sequence[Task]) -> tuple[Task, ...]:
-        """Perform every distinct component of `tasks` that no replay has covered, while actions are left that
-        the settings allow a run; the tasks that nothing speaks against, without orders that failed. Others
-        are recorded as rejected."""
+        """Perform every distinct component of `tasks` that no replay has covered, while the settings leave
+        actions; returns the tasks without a failure, without their failed orders. Others are recorded as
+        rejected."""
         run = self.run
         if not run.settings.replay.components:
             return tuple(tasks)
@@ -86,9 +86,9 @@ class TaskReplays:
         known = await asyncio.to_thread(lambda: {str(row[0]) for row in run.warehouse.query(_COVERED).rows()})
         replayer = await self._replayer(tasks)
         covering = Covering(
-            lambda task, orders: self._performed(replayer, task, orders),
+            lambda task, orders: self._perform(replayer, task, orders),
             run.settings.replay,
-            run.side_by_side,
+            run.concurrency,
             actions=run.settings.replay.actions or None,
             spent=self._spent,
             cost=lambda task: _cost(task, replayer.verified, run.settings.replay.orders),
@@ -109,17 +109,19 @@ class TaskReplays:
             elif failure is None:
                 kept.append(covering.without_bad_orders(covering.marked(task)))
             elif failure.rejection is not None:
-                own = failure.rejection.model_copy(update={"item_id": task.task_id})
-                await run.recorder.record(own, task.model_copy(update={"status": "rejected"}), replace=True)
+                await self._reject(task, failure.rejection.model_copy(update={"item_id": task.task_id}))
         await run.recorder.record(*self._not_covered(waiting, covering.covered))
         return tuple(await self.without_clashes(kept, await self.known_clashes()))
 
+    async def _reject(self, task: Task, record: Rejection) -> None:
+        await self.run.recorder.record(record, task.model_copy(update={"status": "rejected"}), replace=True)
+
     def _not_covered(self, waiting: Sequence[Task], covered: Collection[str]) -> list[Rejection]:
-        """One record for each component that was left out, with how many tasks wait for it."""
-        having: dict[str, list[Task]] = {}
+        """One record per component that was left out, with the number of tasks that wait for it."""
+        waiting_for: dict[str, list[Task]] = {}
         for task in waiting:
             for key in set(task.components) - set(covered):
-                having.setdefault(key, []).append(task)
+                waiting_for.setdefault(key, []).append(task)
         return [
             rejection(
                 self.run,
@@ -128,22 +130,22 @@ class TaskReplays:
                 key,
                 "not_covered",
                 (
-                    f"{len(found)} tasks such as"
-                    f" {' + '.join(node.subtask_id for node in found[0].graph.nodes)} wait for the replay of"
-                    " this component: replay.actions were used up. Build again to go on, or allow more"
+                    f"{len(tasks)} tasks such as"
+                    f" {' + '.join(node.subtask_id for node in tasks[0].graph.nodes)} wait for the replay of"
+                    " this component: replay.actions were used up. Build again to continue, or allow more"
                 ),
             )
-            for key, found in sorted(having.items())
+            for key, tasks in sorted(waiting_for.items())
         ]
 
-    async def _replayed(self, replayer: Replayer, task: Task, orders: int) -> ReplayedTask:
-        elsewhere = self.run.elsewhere
-        if elsewhere is None:
+    async def _replay(self, replayer: Replayer, task: Task, orders: int) -> ReplayedTask:
+        workers = self.run.workers
+        if workers is None:
             return await replayer.replay(task, orders)
-        return await elsewhere.do(partial(_replayed, task, orders))
+        return await workers.run_job(partial(_replay_job, task, orders))
 
-    async def _performed(self, replayer: Replayer, task: Task, orders: int) -> ReplayedTask:
-        replayed = await self._replayed(replayer, task, orders)
+    async def _perform(self, replayer: Replayer, task: Task, orders: int) -> ReplayedTask:
+        replayed = await self._replay(replayer, task, orders)
         facts = [fact for item in replayed.replays for fact in facts_of(task, item)]
         await self.run.recorder.record(*replayed.trajectories, *replayed.replays, *facts, replace=True)
         if replayed.rejection is None:
@@ -157,18 +159,18 @@ class TaskReplays:
         return replayer_of(self.run, await self.subtasks(names))
 
     async def replayed_before(self, tasks: Sequence[Task]) -> set[str]:
-        """Ids of those of `tasks` that were replayed already."""
+        """Ids of those of `tasks` that were already replayed."""
         await self.run.recorder.flush()
         names = [task.task_id for task in tasks]
-        return {str(row[0]) for row in self.run.warehouse.query(_REPLAYED, [names]).rows()}
+        return {str(row[0]) for row in self.run.warehouse.query(_REPLAYED_TASKS, [names]).rows()}
 
     async def replay(self, tasks: Sequence[Task]) -> int:
-        """Perform tasks again in the orders of the settings; how many worked in none and are rejected."""
+        """Replay tasks in the orders of the settings; returns how many failed in all and were rejected."""
         recorder, replayer = self.run.recorder, await self._replayer(tasks)
         self.run.progress.begin(REPLAY, len(tasks))
 
         async def is_rejected(task: Task) -> bool:
-            replayed = await self._performed(replayer, task, 0)
+            replayed = await self._perform(replayer, task, 0)
             if replayed.rejection is None:
                 return False
             await recorder.record(replayed.rejection)
@@ -178,9 +180,9 @@ class TaskReplays:
         return sum(await together(is_rejected(task) for task in tasks))
 
     async def measure_pairs(self, pool: Mapping[str, Sequence[BoundSubtask]]) -> int:
-        """Perform pairs of subtasks that may disturb each other, in both orders; how many facts that brought.
+        """Perform pairs of subtasks that may interfere, in both orders; returns the number of facts found.
 
-        Pairs known in both orders cost nothing, except those that never worked in one of them: an application
+        Pairs known in both orders are skipped, except those that never worked in one of them: an application
         or a recording may have changed since.
         """
         run = self.run
@@ -193,21 +195,21 @@ class TaskReplays:
         replayer = await self._replayer(tasks)
 
         async def measured(task: Task) -> int:
-            done = await self._replayed(replayer, task, 2)
-            facts = [fact for replay in done.replays for fact in facts_of(task, replay)]
+            replayed = await self._replay(replayer, task, 2)
+            facts = [fact for replay in replayed.replays for fact in facts_of(task, replay)]
             await run.recorder.record(*facts, replace=True)
             run.progress.done(REPLAY)
             return len(facts)
 
-        found = await together(measured(task) for task in tasks)
+        counts = await together(measured(task) for task in tasks)
         run.progress.end(REPLAY)
-        return sum(found)
+        return sum(counts)
 
 
 def replayer_of(
     place: Workplace, verified: Mapping[str, VerifiedSubtask], stage: str = REPLAY, **changed: float
 ) -> Replayer:
-    """What replays tasks at a place for `stage`, by its settings but for what is `changed`."""
+    """A replayer at a workplace for `stage`, with its settings except those `changed`."""
     return Replayer(
         environments=place.environments,
         sandbox=place.sandbox,
@@ -219,8 +221,8 @@ def replayer_of(
 
 
 def _cost(task: Task, verified: Mapping[str, VerifiedSubtask], orders: int) -> float:
-    """About how many actions a replay of `task` takes, opening its applications included, in so many `orders`
-    where the order may matter."""
+    """Approximate actions of a replay of `task`, opening its applications included, in this many `orders` if
+    the order may matter."""
     nodes = task.graph.nodes
     actions = sum(len(verified[node.subtask_id].trajectories[0].steps) for node in nodes)
     opened = len({node.application for node in nodes})
@@ -229,42 +231,41 @@ def _cost(task: Task, verified: Mapping[str, VerifiedSubtask], orders: int) -> f
 
 @dataclass(slots=True)
 class Covering:
-    """The replays that show that components can be performed, as many at a time as there are environments."""
+    """Replays that show whether components can be performed, as many at a time as there are environments."""
 
     perform: Callable[[Task, int], Awaitable[ReplayedTask]]
-    """Replays a task in up to so many orders and keeps what came of it."""
+    """Replays a task in up to this many orders and records the results."""
     settings: ReplaySettings
-    side_by_side: int
-    """Replays at a time."""
+    concurrency: int
+    """Concurrent replays."""
     actions: float | None = None
-    """After how many of them no further replay is begun; None: as many as it takes."""
+    """Number of actions after which no further replay starts; None for no limit."""
     spent: float = 0.0
-    """The actions of the replays so far, by their `cost`."""
+    """Actions of the replays so far, by their `cost`."""
     cost: Callable[[Task], float] = lambda task: len(task.graph.nodes)
-    """How many actions a replay of a task costs."""
+    """Number of actions that a replay of a task costs."""
     shows: Callable[[Task], Collection[str]] = lambda task: task.components
     """The components that replays of a task show, if all its orders work: its own and parts of them."""
     covered: set[str] = field(default_factory=set)
-    """Components that were performed with success, by earlier runs too."""
+    """Components that were performed successfully, also by earlier runs."""
     failed: dict[str, ReplayedTask] = field(default_factory=dict)
     """Components that failed in every task tried, with the last replay."""
     unfit: dict[str, ReplayedTask] = field(default_factory=dict)
-    """Tasks that failed themselves, by id."""
+    """Tasks that failed, by id."""
     bad_orders: dict[tuple[str, ...], set[tuple[str, ...]]] = field(default_factory=dict)
-    """By components, how orders begin that failed: the subtasks performed, up to the one that did not
-    succeed."""
+    """By components, prefixes of failed orders: the subtasks performed, up to the failing one."""
 
     async def cover(self, tasks: Sequence[Task]) -> None:
         """Replay tasks until every component of `tasks` is covered or has failed, or the actions are used up.
 
-        If the actions suffice for all of them, the longest come first, which show parts as well; else those
-        that cover most for their actions. Where a long one fails that was to cover parts, those are replayed
-        by themselves.
+        If the actions suffice for all of them, the longest come first, because they also show parts; else
+        those that cover most per action. If a long one fails that was to cover parts, the parts are replayed
+        on their own.
         """
-        room = asyncio.Semaphore(self.side_by_side)
+        slots = asyncio.Semaphore(self.concurrency)
 
-        async def one(task: Task) -> None:
-            async with room:
+        async def replay(task: Task) -> None:
+            async with slots:
                 await self._try(task, tasks)
 
         while True:
@@ -274,45 +275,46 @@ class Covering:
                 chosen = tasks_to_replay(
                     possible, self.covered, limited=True, cost=self.cost, shows=self.shows
                 )
-            await together(one(task) for task in chosen)
-            if not chosen or self._is_over():
+            await together(replay(task) for task in chosen)
+            if not chosen or self._is_exhausted():
                 return
 
     async def _try(self, task: Task, tasks: Sequence[Task]) -> None:
-        """Replay `task` unless it is covered; if it fails, another for each component not covered yet."""
-        if self.covered.issuperset(task.components) or self._is_over() or await self._works(task):
+        """Replay `task` unless it is covered; if it fails, another one for each component not yet covered."""
+        if self.covered.issuperset(task.components) or self._is_exhausted() or await self._succeeds(task):
             return
         for key in set(task.components) - self.covered:
             last, other = task, another_with(key, tasks, task)
             if other is not None:
-                if self._is_over():
+                if self._is_exhausted():
                     continue
-                if await self._works(other):
+                if await self._succeeds(other):
                     continue
                 last = other
             self.failed[key] = self.unfit[last.task_id]
 
-    def _is_over(self) -> bool:
+    def _is_exhausted(self) -> bool:
         return self.actions is not None and self.spent >= self.actions
 
-    async def _works(self, task: Task) -> bool:
+    async def _succeeds(self, task: Task) -> bool:
         if task.task_id in self.unfit:
             return False
         self.spent += self.cost(task)
-        done = await self.perform(task, self.settings.orders if repeats_application(task) else 1)
-        bad = {failed_prefix(task, replay) for replay in done.replays} - {()}
-        self.bad_orders.setdefault(task.components, set()).update(bad)
-        if done.rejection is None:
-            self.covered.update(task.components, *(item.components for item in done.replays if item.success))
+        replayed = await self.perform(task, self.settings.orders if repeats_application(task) else 1)
+        failed_prefixes = {failed_prefix(task, replay) for replay in replayed.replays} - {()}
+        self.bad_orders.setdefault(task.components, set()).update(failed_prefixes)
+        if replayed.rejection is None:
+            shown = (item.components for item in replayed.replays if item.success)
+            self.covered.update(task.components, *shown)
             return True
-        self.unfit[task.task_id] = done
+        self.unfit[task.task_id] = replayed
         return False
 
     def failure(self, task: Task) -> ReplayedTask | None:
-        """The replay that shows that `task` cannot be performed; None if nothing speaks against it."""
-        own = self.unfit.get(task.task_id)
-        if own is not None:
-            return own
+        """The replay that shows that `task` cannot be performed; None if there is none."""
+        failed_replay = self.unfit.get(task.task_id)
+        if failed_replay is not None:
+            return failed_replay
         return next(
             (self.failed[key] for key in task.components if key in self.failed and key not in self.covered),
             None,
@@ -323,7 +325,7 @@ class Covering:
         return without_prefixes(task, self.bad_orders.get(task.components, ())) or task
 
     def covers(self, task: Task) -> bool:
-        """Whether every component of `task` was performed with success."""
+        """Whether every component of `task` was performed successfully."""
         return self.covered.issuperset(task.components) and bool(task.components)
 
     def marked(self, task: Task) -> Task:

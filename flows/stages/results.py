@@ -16,25 +16,24 @@ from taskloom.warehouse.records import ExplorationChoice
 ItemKind = Literal["task", "subtask", "composition", "dataset_version"]
 
 
-class Explored(Record):
-    """An application that was explored."""
+class ExploredApplication(Record):
+    """The result of exploring an application."""
 
     proposals: tuple[Subtask, ...] = ()
     """Subtasks still to be verified."""
     unchanged: tuple[str, ...] = ()
-    """Ids of proposed subtasks that earlier runs verified unchanged."""
+    """Ids of proposed subtasks that earlier runs verified without change."""
     choice: ExplorationChoice | None = None
-    """Why it was explored, to be kept as complete once its proposals are verified; None if it could not be
-    explored."""
+    """Why it was explored, marked complete once its proposals are verified; None if exploration failed."""
 
 
-class Validated(Record):
+class ValidatedBatch(Record):
     """A batch of tasks whose instructions were written and judged."""
 
     passed: int = 0
     """Tasks that passed."""
     to_replay: tuple[Task, ...] = ()
-    """Those of them that are to be replayed."""
+    """Passed tasks that are to be replayed."""
 
 
 def rejection(
@@ -52,24 +51,24 @@ def rejection(
     )
 
 
-def lot(name: str) -> float:
-    """A number from 0 to 1 that depends on `name` alone.
+def draw(name: str) -> float:
+    """A pseudo-random number from 0 to 1 that depends on `name` alone.
 
-    >>> lot("task") == lot("task") != lot("critic task")
+    >>> draw("task") == draw("task") != draw("critic task")
     True
     """
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") / 2**64
 
 
-def told_apart(rejections: Iterable[Rejection]) -> list[Rejection]:
+def number_repetitions(rejections: Iterable[Rejection]) -> list[Rejection]:
     """The rejections, with repetitions numbered: the warehouse keeps equal rows once, so that a resumed run
     may repeat itself, but a model may propose the same goal twice."""
-    seen: Counter[str] = Counter()
-    found = []
+    counts: Counter[str] = Counter()
+    numbered = []
     for item in rejections:
         content = item.model_dump_json()
-        seen[content] += 1
-        if seen[content] > 1:
-            item = item.model_copy(update={"details": {**item.details, "occurrence": str(seen[content])}})
-        found.append(item)
-    return found
+        counts[content] += 1
+        if counts[content] > 1:
+            item = item.model_copy(update={"details": {**item.details, "occurrence": str(counts[content])}})
+        numbered.append(item)
+    return numbered

@@ -1,5 +1,5 @@
-"""What calls cost, according to the settings, our table or the library `genai-prices`; and what all calls of
-a run share: it is stopped before a call that would exceed its budget."""
+"""Prices of calls, from the settings, our table or the library `genai-prices`; and what all calls of a run
+share: its budget, which stops it before a call that would exceed it, and its counters."""
 
 import asyncio
 import re
@@ -129,7 +129,7 @@ def parse_budget(text: str) -> BudgetLimit:
 
 @dataclass(slots=True)
 class Budget:
-    """Spending of a run, counting calls in flight at their highest price.
+    """The spending of a run, which counts calls in flight at their highest price.
 
     A call reserves its upper estimate before it is sent and settles what it really used. If only the
     reservations of calls in flight stand in the way, the next call waits for them. If it would exceed the
@@ -139,7 +139,7 @@ class Budget:
     limit: BudgetLimit | None = None
     """What may be spent; None for any amount."""
     spent: Amount = Amount()
-    """What the run has spent, before too."""
+    """What the run has spent, also before it was resumed."""
     _reserved: Amount = Amount()
     _closed: bool = False
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
@@ -168,7 +168,7 @@ class Budget:
                 if self._closed or not limit.allows(self.spent + highest):
                     self._closed = True
                     self._changed.notify_all()
-                    raise BudgetExhaustedError(self._exhausted(limit, highest))
+                    raise BudgetExhaustedError(self._exhausted_message(limit, highest))
                 await self._changed.wait()
             self._reserved += highest
 
@@ -181,7 +181,7 @@ class Budget:
             self.spent += used
             self._changed.notify_all()
 
-    def _exhausted(self, limit: BudgetLimit, highest: Amount) -> str:
+    def _exhausted_message(self, limit: BudgetLimit, highest: Amount) -> str:
         if limit.usd is not None:
             figures = f"{self.spent.usd:.4f} usd spent, and the next call may cost {highest.usd:.4f} usd"
         else:
@@ -201,13 +201,13 @@ class RunAccount:
     counters: CallCounters
     run_id: str = ""
     replay: bool = False
-    """Whether the ledger alone may answer."""
+    """Whether only the ledger may answer."""
 
-    def missing(self, key: str, request: ModelRequest, who: str) -> ReplyMissingError:
-        """The error for a call that is missing from the ledger, in a run that may only replay."""
+    def missing_reply(self, key: str, request: ModelRequest, model: str) -> ReplyMissingError:
+        """The error for a call whose reply is missing from the ledger, in a run that may only replay."""
         return ReplyMissingError(
-            f"replaying, and the ledger holds no reply to this call: stage {request.stage!r}, item"
-            f" {request.item_id!r}, role {request.role}, {who}, attempt {request.attempt}, key {key}."
+            f"replaying, but the ledger holds no reply to this call: stage {request.stage!r}, item"
+            f" {request.item_id!r}, role {request.role}, {model}, attempt {request.attempt}, key {key}."
             " Put the ledger.sqlite of the run into the data folder, or run without replay"
         )
 
@@ -219,8 +219,7 @@ _DATE = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
 def price_table() -> dict[str, dict[str, ModelPrices]]:
     """Our prices, which override those of `genai-prices`, by provider and model name."""
     text = (files("taskloom.model_clients.ledger") / "prices.yaml").read_text(encoding="utf-8")
-    table = TypeAdapter(dict[str, dict[str, ModelPrices]])
-    return table.validate_python(YAML(typ="safe").load(text))
+    return TypeAdapter(dict[str, dict[str, ModelPrices]]).validate_python(YAML(typ="safe").load(text))
 
 
 def prices_of(settings: ModelSettings) -> ModelPrices | None:
@@ -238,34 +237,34 @@ def prices_of(settings: ModelSettings) -> ModelPrices | None:
     return (
         table.get(settings.model)
         or table.get(undated)
-        or _published(settings.provider, settings.model)
-        or _published(settings.provider, undated)
+        or _library_prices(settings.provider, settings.model)
+        or _library_prices(settings.provider, undated)
     )
 
 
 @cache
-def _published(provider: str, model: str) -> ModelPrices | None:
+def _library_prices(provider: str, model: str) -> ModelPrices | None:
     """Prices from the data that ships with `genai-prices`; nothing is fetched."""
     from genai_prices.data_snapshot import get_snapshot
 
     try:
-        _, found = get_snapshot().find_provider_model(model, None, provider, None)
+        _, library_model = get_snapshot().find_provider_model(model, None, provider, None)
     except LookupError:
         return None
-    prices = found.get_prices(datetime.now(UTC))
-    read, written = _dollars(prices.input_mtok), _dollars(prices.output_mtok)
-    if read is None or written is None:
+    prices = library_model.get_prices(datetime.now(UTC))
+    input_price, output_price = _dollars(prices.input_mtok), _dollars(prices.output_mtok)
+    if input_price is None or output_price is None:
         return None
     return ModelPrices(
-        input=read,
-        output=written,
+        input=input_price,
+        output=output_price,
         cached_input=_dollars(prices.cache_read_mtok),
         cache_write=_dollars(prices.cache_write_mtok),
     )
 
 
 def _dollars(price: "Decimal | TieredPrices | None") -> float | None:
-    """Dollars per million tokens; of prices that rise with the length of the request, the lowest."""
+    """Dollars per million tokens; the lowest price if it rises with the length of the request."""
     return None if price is None else float(price if isinstance(price, Decimal) else price.base)
 
 

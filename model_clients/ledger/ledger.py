@@ -74,13 +74,13 @@ def _plain_message(message: Message) -> dict[str, JsonValue]:
 
 
 _COLUMNS = tuple(ModelCall.model_fields)
-_OF_REPLY = ("finish_reason", *CallFigures.model_fields)
+_REPLY_COLUMNS = ("finish_reason", *CallFigures.model_fields)
 _INSERT = (
     f"INSERT OR REPLACE INTO calls ({', '.join(_COLUMNS)}, request, reply)"  # noqa: S608 - names from our own record
     f" VALUES ({', '.join('?' * (len(_COLUMNS) + 2))})"
 )
 FINAL = tuple(sorted(FINAL_OUTCOMES))
-"""Outcomes of finished calls, as a list of SQL."""
+"""Outcomes of finished calls, as an SQL list."""
 
 
 class Ledger:
@@ -92,7 +92,7 @@ class Ledger:
     """
 
     def __init__(self, path: Path) -> None:
-        """Open or create the ledger at `path`; a `LedgerBrokenError` if it is none or cannot be opened."""
+        """Open or create the ledger at `path`; a `LedgerBrokenError` if that fails or it is another file."""
         self.path = path
         self.writer = LedgerWriter(path)
         self._reader = open_database(path)
@@ -112,21 +112,20 @@ class Ledger:
         self._reader.close()
 
     def find(self, key: str) -> ModelReply | None:
-        """The reply of a finished call, marked as read from the ledger; None if the call was never
-        finished."""
-        columns = ", ".join(_OF_REPLY)
+        """The reply of a finished call, marked as read from the ledger; None if there is none."""
+        columns = ", ".join(_REPLY_COLUMNS)
         query = f"SELECT reply, {columns} FROM calls WHERE key = ? AND outcome IN {FINAL}"  # noqa: S608
         for row in self.select(query, (key,)):
-            found = dict(zip(("text", *_OF_REPLY), row, strict=True))
-            return ModelReply.model_validate({**found, "from_ledger": True})
+            values = dict(zip(("text", *_REPLY_COLUMNS), row, strict=True))
+            return ModelReply.model_validate({**values, "from_ledger": True})
         return None
 
     async def record(self, call: ModelCall, request: ModelRequest, text: str | None) -> None:
         """Store a call with its request and the text of its reply, if any; returns once it is on disk.
 
-        A finished call is never replaced by a failed one. A `LedgerBrokenError` says that the disk is full.
+        A finished call is never replaced by a failed one. A `LedgerBrokenError` means that the disk is full.
         """
-        stored, contents = _stored(request)
+        stored, contents = _encode_request(request)
         values = (*call.model_dump(mode="json").values(), zlib.compress(stored.encode(), 6), text)
 
         def write(connection: sqlite3.Connection) -> None:
@@ -144,10 +143,10 @@ class Ledger:
             connection.execute("DELETE FROM leases WHERE key = ? AND owner = ?", (call.key, self._owner))
             connection.execute("DELETE FROM batch_requests WHERE key = ?", (call.key,))
 
-        await self.writer.done(write)
+        await self.writer.run(write)
 
     async def lease(self, key: str, seconds: float) -> bool:
-        """Take or renew the right to make a call; False if another running process has it.
+        """Take or renew the lease of a call; False if another running process has it.
 
         The lease of a dead process is taken over at once or, if it was on another machine, when it expires. A
         lease need not survive a power failure, because the process that holds it does not either.
@@ -156,19 +155,19 @@ class Ledger:
         def write(connection: sqlite3.Connection) -> bool:
             now = time.time()
             row = connection.execute("SELECT owner, expires_at FROM leases WHERE key = ?", (key,)).fetchone()
-            if row is not None and row[0] != self._owner and row[1] > now and _alive(row[0]):
+            if row is not None and row[0] != self._owner and row[1] > now and _is_alive(row[0]):
                 return False
             connection.execute(
                 "INSERT OR REPLACE INTO leases VALUES (?, ?, ?)", (key, self._owner, now + seconds)
             )
             return True
 
-        return await self.writer.done(write, durable=False)
+        return await self.writer.run(write, durable=False)
 
     async def release(self, key: str) -> None:
         """Give a lease back."""
         statement = ("DELETE FROM leases WHERE key = ? AND owner = ?", (key, self._owner))
-        await self.writer.done(lambda connection: connection.execute(*statement), durable=False)
+        await self.writer.run(lambda connection: connection.execute(*statement), durable=False)
 
     def spent(self, run_id: str) -> tuple[float, int]:
         """US dollars and tokens that a run has spent so far."""
@@ -195,7 +194,7 @@ class Ledger:
 
 
 def _process_start(process_id: int) -> str:
-    """The kernel's start time of the process; tells it apart from a later process with the same id."""
+    """The kernel's start time of the process, which distinguishes it from later ones with the same id."""
     try:
         fields = Path(f"/proc/{process_id}/stat").read_text(encoding="utf-8", errors="replace")
         return fields.rpartition(")")[2].split()[19]
@@ -203,7 +202,7 @@ def _process_start(process_id: int) -> str:
         return ""
 
 
-def _alive(owner: str) -> bool:
+def _is_alive(owner: str) -> bool:
     host, process_id, start, _ = owner.rsplit(":", 3)
     if host != socket.gethostname():
         return True
@@ -221,7 +220,7 @@ _Contents = dict[str, tuple[str, bytes]]
 """By SHA-256 of the plain bytes: media type and stored bytes; texts are compressed."""
 
 
-def _stored(request: ModelRequest) -> tuple[str, _Contents]:
+def _encode_request(request: ModelRequest) -> tuple[str, _Contents]:
     """`request` as the ledger stores it: JSON with its long parts replaced by their hash, and these parts."""
     contents: _Contents = {}
     messages: list[JsonValue] = []
@@ -229,7 +228,7 @@ def _stored(request: ModelRequest) -> tuple[str, _Contents]:
         parts: list[JsonValue] = []
         for content in message.content:
             if isinstance(content, TextContent):
-                parts.append(_text(content.text, contents))
+                parts.append(_encode(content.text, contents))
             else:
                 if content.image.png:
                     contents[content.image.sha256] = ("image/png", content.image.png)
@@ -238,10 +237,10 @@ def _stored(request: ModelRequest) -> tuple[str, _Contents]:
     body: dict[str, JsonValue] = {
         "messages": messages,
         "schema_name": request.reply_schema_name,
-        "schema": _text(canonical_json(request.reply_schema), contents) if request.reply_schema else None,
+        "schema": _encode(canonical_json(request.reply_schema), contents) if request.reply_schema else None,
     }
     if request.functions:
-        body["functions"] = _text(canonical_json(list(request.functions)), contents)
+        body["functions"] = _encode(canonical_json(list(request.functions)), contents)
     if request.computer is not None:
         body["computer"] = plain_turns(request.computer)
         for screenshot in (result.screenshot for turn in request.computer for result in turn.results):
@@ -249,7 +248,7 @@ def _stored(request: ModelRequest) -> tuple[str, _Contents]:
     return canonical_json(body), contents
 
 
-def _text(text: str, contents: _Contents) -> JsonValue:
+def _encode(text: str, contents: _Contents) -> JsonValue:
     if len(text) < _LONG_TEXT_CHARACTERS:
         return {"text": text}
     encoded = text.encode("utf-8", errors="surrogatepass")
@@ -277,8 +276,8 @@ def call_record(
     purpose: CallPurpose = "first",
     fallback: int = 0,
 ) -> ModelCall:
-    """The row for `request`, which brought `result` just now."""
-    made = ModelCall(
+    """The row of the call of `request` that has just ended with `result`."""
+    call = ModelCall(
         key=key,
         run_id=run_id,
         stage=request.stage,
@@ -291,14 +290,14 @@ def call_record(
         attempt=request.attempt,
         purpose=purpose,
         fallback=fallback,
-        finished_at=moment(datetime.now(UTC)),
+        finished_at=format_time(datetime.now(UTC)),
     )
     if isinstance(result, ModelClientError):
         outcome: CallOutcome = "rejected" if isinstance(result, RequestRejectedError) else "failed"
-        return made.model_copy(
+        return call.model_copy(
             update={"outcome": outcome, "error": str(result), "provider_request_id": result.request_id}
         )
-    return made.model_copy(
+    return call.model_copy(
         update={
             "outcome": _OUTCOMES[result.finish_reason],
             "finish_reason": result.finish_reason,
@@ -307,6 +306,6 @@ def call_record(
     )
 
 
-def moment(time: datetime) -> str:
-    """A moment as the ledger writes it: ISO 8601 in UTC, so that texts compare as times do."""
+def format_time(time: datetime) -> str:
+    """A time as the ledger stores it: ISO 8601 in UTC, so that texts compare like times."""
     return time.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""What people do with a ledger: read what was said in a call, sum up calls, and clean it up."""
+"""Maintenance of a ledger: reads the messages of a call, sums up calls, and cleans up."""
 
 import json
 import sqlite3
@@ -12,25 +12,25 @@ from urllib.parse import quote
 from pydantic import Field
 
 from taskloom.model_clients.errors import LedgerBrokenError
-from taskloom.model_clients.ledger.ledger import FINAL, Ledger, moment
+from taskloom.model_clients.ledger.ledger import FINAL, Ledger, format_time
 from taskloom.resources.record import Record
 
 
 @dataclass(frozen=True, slots=True)
-class Pruned:
-    """What was thrown away."""
+class PruneResult:
+    """The numbers of deleted items."""
 
     calls: int
     requests: int
-    """Requests of calls whose replies stay."""
+    """Requests of calls whose replies are kept."""
     contents: int
     """Pictures and long texts that no call needs any longer."""
 
 
 def prune_ledger(
     ledger: Ledger, *, older_than_days: float | None = None, failed: bool = False, requests: bool = False
-) -> Pruned:
-    """Delete what the arguments select, then all pictures and texts that no call needs, and shrink the file.
+) -> PruneResult:
+    """Delete what the arguments select, then pictures and texts that no call needs, and shrink the file.
 
     Args:
         ledger: the ledger.
@@ -43,7 +43,7 @@ def prune_ledger(
         connection.execute("BEGIN IMMEDIATE")
         calls = cleared = 0
         if older_than_days is not None:
-            oldest = moment(datetime.now(UTC) - timedelta(days=older_than_days))
+            oldest = format_time(datetime.now(UTC) - timedelta(days=older_than_days))
             calls += connection.execute("DELETE FROM calls WHERE finished_at < ?", (oldest,)).rowcount
         if failed:
             calls += connection.execute(f"DELETE FROM calls WHERE outcome NOT IN {FINAL}").rowcount  # noqa: S608
@@ -61,7 +61,7 @@ def prune_ledger(
         raise LedgerBrokenError(f"cannot prune the ledger {ledger.path}: {error}") from error
     finally:
         connection.close()
-    return Pruned(calls, cleared, contents)
+    return PruneResult(calls, cleared, contents)
 
 
 class CallSummary(Record):
@@ -72,7 +72,7 @@ class CallSummary(Record):
     model: str
     """Provider and model."""
     outcome: str
-    """What became of the calls."""
+    """Outcome of the calls."""
     calls: int
     """How many."""
     retries: int
@@ -123,22 +123,22 @@ class StoredMessage(Record):
     """A stored message."""
 
     role: str
-    """Who says it."""
+    """Role of its sender."""
     content: tuple[StoredPart, ...]
     """Its parts."""
 
 
 class CallText(Record):
-    """What was said in a call."""
+    """The messages and the reply of a call."""
 
     messages: tuple[StoredMessage, ...] = Field(default=())
-    """What was sent, with long texts in place; empty where requests were pruned."""
+    """The messages sent, with their long texts; empty if requests were pruned."""
     reply: str | None
-    """What came back; None where no reply did."""
+    """The reply; None if there was none."""
 
 
 def read_call_text(path: Path, key: str) -> CallText | None:
-    """The call with this key in the ledger at `path`; None where the ledger does not have it."""
+    """The call with this key in the ledger at `path`; None if the ledger does not have it."""
     if not path.exists():
         return None
     try:

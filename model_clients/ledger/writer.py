@@ -22,7 +22,7 @@ ALTER TABLE calls ADD COLUMN answering_model TEXT NOT NULL DEFAULT '';
 UPDATE calls SET answering_model = json_extract(reply, '$.model'), reply = json_extract(reply, '$.text')
     WHERE reply IS NOT NULL;
 """
-"""From the first form of the ledger, which kept the reply's figures twice."""
+"""Upgrades the first form of the ledger, which stored the reply's figures twice."""
 
 _LARGEST_TRANSACTION = 200
 _BUSY_SECONDS = 60.0
@@ -40,7 +40,7 @@ def open_database(path: Path) -> sqlite3.Connection:
         return connection
     except (OSError, sqlite3.Error) as error:
         raise LedgerBrokenError(
-            f"cannot open the ledger {path}: {error}; give another place or restore the file"
+            f"cannot open the ledger {path}: {error}; choose another path or restore the file"
         ) from error
 
 
@@ -97,7 +97,7 @@ class LedgerWriter:
         self._writes.put(_Write(function, durable, future))
         return future
 
-    async def done(self, function: Callable[[sqlite3.Connection], Result], *, durable: bool = True) -> Result:
+    async def run(self, function: Callable[[sqlite3.Connection], Result], *, durable: bool = True) -> Result:
         """The result of `function` once it is on disk; see `submit`."""
         return await asyncio.wrap_future(self.submit(function, durable=durable))
 

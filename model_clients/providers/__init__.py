@@ -1,2 +1,2 @@
-"""One module per provider, found by its name: `create(settings)` makes a client, `PROTOCOLS` names what it
-speaks."""
+"""One module per provider, found by its name: `create(settings)` makes a client, `PROTOCOLS` names its
+protocols."""

@@ -16,9 +16,9 @@ from taskloom.model_clients.wire.anthropic_json import messages_body, messages_r
 from taskloom.model_clients.wire.reply_schemas import NEXT_MODE, Mode
 from taskloom.model_clients.wire.sdk_calls import (
     CONNECT_SECONDS,
-    completed,
+    complete_reply,
     filtered_reply,
-    mapped_errors,
+    map_errors,
     read_json,
     read_key,
     response_error,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from anthropic.types.messages.batch_create_params import Request
 
 PROTOCOLS = ("",)
-"""The one protocol needs no choosing."""
+"""There is only one protocol."""
 
 _OWN_ADDRESS = "https://api.anthropic.com"
 _STATUS_OF_ERROR = {
@@ -61,7 +61,7 @@ class AnthropicClient:
         self.provider, self.model = settings.provider, settings.model
         self._settings, self._key = settings, key
         self._mode: Mode = settings.structured_output
-        self._mapped = partial(mapped_errors, anthropic, settings, key)
+        self._map_errors = partial(map_errors, anthropic, settings, key)
         self._sdk = anthropic.AsyncAnthropic(
             api_key=key.get_secret_value(),
             base_url=settings.base_url or _OWN_ADDRESS,
@@ -77,7 +77,7 @@ class AnthropicClient:
             body: dict[str, object] = {**self._body(request, mode)}
             started = time.monotonic()
             try:
-                with self._mapped():
+                with self._map_errors():
                     raw = await self._sdk.messages.with_raw_response.create(
                         model=self.model,
                         messages=[],
@@ -93,10 +93,11 @@ class AnthropicClient:
                 self._mode = NEXT_MODE[mode] if self._mode == mode else self._mode
             else:
                 response = raw.http_response
-                answer = read_json(f"{self.provider} {self.model}", response.content)
+                content = read_json(f"{self.provider} {self.model}", response.content)
                 read = messages_reply if request.computer is None else computer_reply
-                reply = read(self._settings, answer)
-                return completed(reply, response.headers, started, response.headers.get("request-id", ""))
+                reply = read(self._settings, content)
+                request_id = response.headers.get("request-id", "")
+                return complete_reply(reply, response.headers, started, request_id)
 
     async def close(self) -> None:
         """Release connections."""
@@ -105,19 +106,19 @@ class AnthropicClient:
     async def submit_batch(self, requests: Sequence[tuple[str, ModelRequest]]) -> str:
         """Start a batch of the requests."""
         entries = [{"custom_id": key, "params": self._body(request, self._mode)} for key, request in requests]
-        with self._mapped():
+        with self._map_errors():
             batch = await self._sdk.messages.batches.create(requests=cast("list[Request]", entries))
         return batch.id
 
     async def batch_state(self, batch_id: str) -> BatchState:
-        """How far the batch is."""
-        with self._mapped():
+        """The progress of the batch."""
+        with self._map_errors():
             batch = await self._sdk.messages.batches.retrieve(batch_id)
         return BatchState(batch.processing_status == "ended")
 
     async def batch_answers(self, batch_id: str) -> AsyncIterator[tuple[str, BatchAnswer]]:
         """The answers in the batch's results."""
-        with self._mapped():
+        with self._map_errors():
             raw = await self._sdk.messages.batches.with_raw_response.results(batch_id)
             content = await raw.http_response.aread()
         for line in content.splitlines():

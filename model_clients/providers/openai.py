@@ -31,9 +31,9 @@ from taskloom.model_clients.wire.openai_json import (
 from taskloom.model_clients.wire.reply_schemas import NEXT_MODE, Mode
 from taskloom.model_clients.wire.sdk_calls import (
     CONNECT_SECONDS,
-    completed,
+    complete_reply,
     filtered_reply,
-    mapped_errors,
+    map_errors,
     read_json,
     read_key,
     response_error,
@@ -48,8 +48,8 @@ PROTOCOLS = ("responses", "chat_completions")
 """Protocols that the settings can choose between."""
 
 _OWN_ADDRESS = "https://api.openai.com/v1"
-_ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
-_UNANSWERED = frozenset({"batch_expired", "batch_cancelled"})
+_END_STATES = frozenset({"completed", "failed", "expired", "cancelled"})
+_NO_ANSWER_CODES = frozenset({"batch_expired", "batch_cancelled"})
 
 
 def create(settings: ModelSettings) -> "OpenAIClient":
@@ -60,7 +60,7 @@ def create(settings: ModelSettings) -> "OpenAIClient":
 class OpenAIClient:
     """Sends requests by the Responses protocol, or by Chat Completions if the settings say so.
 
-    What a server does not support is found out once and remembered. Without the Responses protocol, Chat
+    What a server does not support is discovered once and remembered. Without the Responses protocol, Chat
     Completions is used (unless the settings name a protocol); without JSON schemas, a tool call; without
     tools, plain words.
     """
@@ -73,7 +73,7 @@ class OpenAIClient:
         self._settings, self._key = settings, key
         self._mode: Mode = settings.structured_output
         self._chat = settings.protocol == "chat_completions"
-        self._mapped = partial(mapped_errors, openai, settings, key)
+        self._map_errors = partial(map_errors, openai, settings, key)
         self._sdk = openai.AsyncOpenAI(
             api_key=key.get_secret_value(),
             base_url=settings.base_url or _OWN_ADDRESS,
@@ -88,7 +88,7 @@ class OpenAIClient:
             body: dict[str, object] = {**self._body(request, mode)}
             started = time.monotonic()
             try:
-                with self._mapped():
+                with self._map_errors():
                     if chat:
                         completion = await self._sdk.chat.completions.with_raw_response.create(
                             model=self.model, messages=[], extra_body=body
@@ -104,15 +104,16 @@ class OpenAIClient:
                     raise
                 self._mode = NEXT_MODE[mode] if self._mode == mode else self._mode
             except AddressUnknownError:
-                if not self._speaks_otherwise(chat):
+                if not self._switch_to_chat(chat):
                     raise
             else:
-                answer = read_json(f"{self.provider} {self.model}", response.content)
+                content = read_json(f"{self.provider} {self.model}", response.content)
                 read = chat_reply if chat else responses_reply
                 if request.reply_schema is None:
                     read = spoken_reply if request.computer is None else computer_reply
-                reply = read(self._settings, answer)
-                return completed(reply, response.headers, started, response.headers.get("x-request-id", ""))
+                reply = read(self._settings, content)
+                request_id = response.headers.get("x-request-id", "")
+                return complete_reply(reply, response.headers, started, request_id)
 
     async def close(self) -> None:
         """Release connections."""
@@ -128,7 +129,7 @@ class OpenAIClient:
             for key, request in requests
         ]
         content = "".join(json.dumps(line) + "\n" for line in lines).encode()
-        with self._mapped():
+        with self._map_errors():
             file = await self._sdk.files.create(file=("requests.jsonl", content), purpose="batch")
             batch = await self._sdk.batches.create(
                 input_file_id=file.id, endpoint=url, completion_window="24h"
@@ -136,15 +137,15 @@ class OpenAIClient:
         return batch.id
 
     async def batch_state(self, batch_id: str) -> BatchState:
-        """How far the batch is."""
-        with self._mapped():
+        """The progress of the batch."""
+        with self._map_errors():
             batch = await self._sdk.batches.retrieve(batch_id)
         problems = [error.message or "" for error in (batch.errors.data or [])] if batch.errors else []
-        return BatchState(batch.status in _ENDED, without_key("; ".join(problems), self._key))
+        return BatchState(batch.status in _END_STATES, without_key("; ".join(problems), self._key))
 
     async def batch_answers(self, batch_id: str) -> AsyncIterator[tuple[str, BatchAnswer]]:
         """The answers in the batch's file of replies and in its file of errors."""
-        with self._mapped():
+        with self._map_errors():
             batch = await self._sdk.batches.retrieve(batch_id)
             files = [name for name in (batch.output_file_id, batch.error_file_id) if name]
             contents = [(await self._sdk.files.content(name)).content for name in files]
@@ -156,7 +157,7 @@ class OpenAIClient:
 
     def _batch_answer(self, line: JsonValue) -> tuple[str, BatchAnswer] | None:
         key = text_at(line, "custom_id")
-        if text_at(line, "error", "code") in _UNANSWERED:
+        if text_at(line, "error", "code") in _NO_ANSWER_CODES:
             return None
         status, body = value_at(line, "response", "status_code"), value_at(line, "response", "body")
         if status == 200 and isinstance(body, dict):
@@ -164,32 +165,32 @@ class OpenAIClient:
                 return key, either_reply(self._settings, body).model_copy(update={"batched": True})
             except ModelClientError as error:
                 return key, error
-        failed = response_error(
+        rejection = response_error(
             self._settings,
             status if isinstance(status, int) else 500,
             text_at(body, "error", "code") or text_at(line, "error", "code"),
             without_key(text_at(body, "error", "message") or text_at(line, "error", "message"), self._key),
             request_id=text_at(line, "response", "request_id"),
         )
-        if isinstance(failed, RequestFilteredError):
-            return key, filtered_reply(self._settings, failed).model_copy(update={"batched": True})
-        return key, failed
+        if isinstance(rejection, RequestFilteredError):
+            return key, filtered_reply(self._settings, rejection).model_copy(update={"batched": True})
+        return key, rejection
 
-    def _speaks_otherwise(self, chat: bool) -> bool:
-        """After a 404: whether to try Chat Completions, the only protocol of most compatible servers."""
+    def _switch_to_chat(self, chat: bool) -> bool:
+        """After a 404: switch to Chat Completions if the settings permit; returns whether it switched."""
         if self._settings.protocol or not self._settings.base_url:
             return False
         self._chat = not chat
         if not chat:
-            logger.info("%s knows no Responses protocol; trying Chat Completions", self._settings.base_url)
+            logger.info("%s has no Responses protocol; trying Chat Completions", self._settings.base_url)
         return not chat
 
     def _body(self, request: ModelRequest, mode: Mode) -> dict[str, JsonValue]:
         if request.computer is not None:
             if self._chat:
                 raise RequestRejectedError(
-                    f"{self.model} is asked by Chat Completions, which has no computer tool; set"
-                    " trajectories.actor=reply, or protocol=responses where the server speaks it."
+                    f"{self.model} is called through Chat Completions, which has no computer tool; set"
+                    " trajectories.actor=reply, or protocol=responses if the server speaks it."
                 )
             return computer_body(self._settings, request, request.computer)
         make = chat_body if self._chat else responses_body

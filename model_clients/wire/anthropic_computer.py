@@ -1,4 +1,4 @@
-"""Anthropic's computer tools in the Messages protocol: every action is a `tool_use` block of its own.
+"""Anthropic's computer tools in the Messages protocol: every action is its own `tool_use` block.
 
 `computer_toolset_20260801` names the action as the block's name; the older tools are called `computer` and
 name it in their input, need the size of the pictures, and are a beta.
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from taskloom.model_clients.errors import RequestRejectedError
-from taskloom.model_clients.messages import ModelReply, ModelRequest, sent_size
+from taskloom.model_clients.messages import ModelReply, ModelRequest, first_picture_size
 from taskloom.model_clients.settings import ModelSettings
 from taskloom.model_clients.wire.anthropic_json import messages_body, messages_reply, picture_block
 from taskloom.model_clients.wire.sdk_calls import list_at, text_at, value_at
@@ -24,13 +24,13 @@ from taskloom.taskgraph.records.computer_use import (
 from taskloom.taskgraph.records.gestures import Button, Point
 
 TOOLSET = "computer"
-"""Name of the family, which results repeat."""
+"""Name of the toolset, which results repeat."""
 _NEWEST = "computer_toolset_20260801"
 _BETAS = {
     "computer_20251124": "computer-use-2025-11-24",
     "computer_20250124": "computer-use-2025-01-24",
 }
-_NOT_OFFERED = ("cursor_position",)
+_DISABLED_ACTIONS = ("cursor_position",)
 _CLICKS: dict[str, tuple[Button, int]] = {
     "left_click": ("left", 1),
     "right_click": ("right", 1),
@@ -38,15 +38,15 @@ _CLICKS: dict[str, tuple[Button, int]] = {
     "double_click": ("left", 2),
     "triple_click": ("left", 3),
 }
-_WAYS = {"up": (0, 1), "down": (0, -1), "left": (-1, 0), "right": (1, 0)}
+_SCROLL_DIRECTIONS = {"up": (0, 1), "down": (0, -1), "left": (-1, 0), "right": (1, 0)}
 _SHOWN_LATER = "Done; a later result shows the screen."
 
 
 def computer_body(
     settings: ModelSettings, request: ModelRequest, turns: Sequence[ComputerTurn]
 ) -> dict[str, JsonValue]:
-    """The body that asks for the next actions, with everything that was done before; cached up to the last
-    result. A picture that several actions of one turn share is sent once, with the last that was done."""
+    """The body that asks for the next actions, with all earlier turns, cached up to the last result. A
+    picture that several actions of one turn share is sent once, with the last one that was carried out."""
     name = settings.computer_tool or _NEWEST
     newest = name == _NEWEST
     body = messages_body(settings, request, "json")
@@ -56,7 +56,7 @@ def computer_body(
         results: list[JsonValue] = []
         for index, result in enumerate(turn.results, start=1):
             later = [item.screenshot for item in turn.results[index:] if not item.problem]
-            results.append(_result(result, newest, shown=result.screenshot not in later))
+            results.append(_result_block(result, newest, shown=result.screenshot not in later))
         messages.append({"role": "user", "content": results})
     blocks = list_at(messages[-1], "content") if messages else []
     if blocks and isinstance(blocks[-1], dict):
@@ -65,7 +65,7 @@ def computer_body(
 
 
 def computer_headers(settings: ModelSettings) -> dict[str, str]:
-    """Headers that the older tools need; a `RequestRejectedError` for a tool that is not known here."""
+    """Headers that the older tools need; a `RequestRejectedError` for an unknown tool."""
     name = settings.computer_tool or _NEWEST
     if name != _NEWEST and name not in _BETAS:
         raise RequestRejectedError(
@@ -80,16 +80,16 @@ def computer_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
     if reply.finish_reason != "stop":
         return reply
     blocks = list_at(body, "content")
-    words = "".join(text_at(block, "text") for block in blocks if text_at(block, "type") == "text")
-    calls = tuple(_call(block) for block in blocks if text_at(block, "type") == "tool_use")
-    said = ComputerReply(said=json.dumps(blocks), text=words, calls=calls)
-    return reply.model_copy(update={"text": said.model_dump_json()})
+    text = "".join(text_at(block, "text") for block in blocks if text_at(block, "type") == "text")
+    calls = tuple(_parse_call(block) for block in blocks if text_at(block, "type") == "tool_use")
+    content = ComputerReply(said=json.dumps(blocks), text=text, calls=calls)
+    return reply.model_copy(update={"text": content.model_dump_json()})
 
 
 def _tool(name: str, request: ModelRequest) -> JsonValue:
     if name == _NEWEST:
-        return {"type": name, "configs": {member: {"enabled": False} for member in _NOT_OFFERED}}
-    width, height = sent_size(request)
+        return {"type": name, "configs": {member: {"enabled": False} for member in _DISABLED_ACTIONS}}
+    width, height = first_picture_size(request)
     tool: dict[str, JsonValue] = {
         "type": name,
         "name": TOOLSET,
@@ -99,76 +99,76 @@ def _tool(name: str, request: ModelRequest) -> JsonValue:
     return tool | ({"enable_zoom": True} if name == "computer_20251124" else {})
 
 
-def _result(result: ComputerResult, newest: bool, *, shown: bool) -> JsonValue:
+def _result_block(result: ComputerResult, newest: bool, *, shown: bool) -> JsonValue:
     content: list[JsonValue] = [picture_block(result.screenshot.png)]
     if result.problem or not shown:
         content = [{"type": "text", "text": result.problem or _SHOWN_LATER}]
-    told: dict[str, JsonValue] = {
+    block: dict[str, JsonValue] = {
         "type": "tool_result",
         "tool_use_id": result.call_id,
         "content": content,
         "is_error": bool(result.problem),
     }
-    return told | ({"toolset_name": TOOLSET} if newest else {})
+    return block | ({"toolset_name": TOOLSET} if newest else {})
 
 
-def _call(block: JsonValue) -> ComputerCall:
-    given = value_at(block, "input")
-    older = text_at(block, "name") == TOOLSET and not text_at(block, "toolset_name")
-    action = _action(text_at(given, "action") if older else text_at(block, "name"), given)
+def _parse_call(block: JsonValue) -> ComputerCall:
+    fields = value_at(block, "input")
+    is_older = text_at(block, "name") == TOOLSET and not text_at(block, "toolset_name")
+    action = _parse_action(text_at(fields, "action") if is_older else text_at(block, "name"), fields)
     return ComputerCall(call_id=text_at(block, "id"), actions=(action,))
 
 
-def _action(name: str, given: JsonValue) -> ComputerAction:
-    here = _points(given, "coordinate")
-    held = tuple(part for part in text_at(given, "text").split("+") if part)
+def _parse_action(name: str, fields: JsonValue) -> ComputerAction:
+    point = _points(fields, "coordinate")
+    modifiers = tuple(part for part in text_at(fields, "text").split("+") if part)
     if name in _CLICKS:
         button, times = _CLICKS[name]
-        return ComputerAction(kind="click", path=here, button=button, times=times, keys=held)
+        return ComputerAction(kind="click", path=point, button=button, times=times, keys=modifiers)
     match name:
         case "mouse_move":
-            return ComputerAction(kind="move", path=here)
+            return ComputerAction(kind="move", path=point)
         case "left_click_drag":
-            path = (*_points(given, "start_coordinate"), *here)
-            return ComputerAction(kind="drag", path=path, keys=held)
+            path = (*_points(fields, "start_coordinate"), *point)
+            return ComputerAction(kind="drag", path=path, keys=modifiers)
         case "scroll":
-            right, up = _WAYS.get(text_at(given, "scroll_direction"), (0, 0))
-            amount = int(_number(given, "scroll_amount", 1))
+            right, up = _SCROLL_DIRECTIONS.get(text_at(fields, "scroll_direction"), (0, 0))
+            amount = int(_number(fields, "scroll_amount", 1))
             wheel = (right * amount, up * amount)
-            return ComputerAction(kind="scroll", path=here, wheel=wheel, keys=held)
+            return ComputerAction(kind="scroll", path=point, wheel=wheel, keys=modifiers)
         case "type":
-            return ComputerAction(kind="type", text=text_at(given, "text"))
+            return ComputerAction(kind="type", text=text_at(fields, "text"))
         case "key":
-            return ComputerAction(kind="press", keys=_chord(given), times=int(_number(given, "repeat", 1)))
+            return ComputerAction(kind="press", keys=_chord(fields), times=int(_number(fields, "repeat", 1)))
         case "hold_key":
-            return ComputerAction(kind="hold", keys=_chord(given), seconds=_number(given, "duration", 1))
+            return ComputerAction(kind="hold", keys=_chord(fields), seconds=_number(fields, "duration", 1))
         case "wait":
-            return ComputerAction(kind="wait", seconds=_number(given, "duration", 1))
+            return ComputerAction(kind="wait", seconds=_number(fields, "duration", 1))
         case "left_mouse_down":
-            return ComputerAction(kind="button_down", path=here)
+            return ComputerAction(kind="button_down", path=point)
         case "left_mouse_up":
-            return ComputerAction(kind="button_up", path=here)
+            return ComputerAction(kind="button_up", path=point)
         case "screenshot":
             return ComputerAction(kind="screenshot")
         case "zoom":
-            return ComputerAction(kind="zoom", path=_points(given, "region", count=2))
+            return ComputerAction(kind="zoom", path=_points(fields, "region", count=2))
         case other:
             return ComputerAction(kind="unknown", text=other)
 
 
-def _chord(given: JsonValue) -> tuple[str, ...]:
-    """The keys of `ctrl+s`; a plus that stands alone or last is a key."""
-    text = text_at(given, "text")
+def _chord(fields: JsonValue) -> tuple[str, ...]:
+    """The keys of a chord such as `ctrl+s`; a plus alone or at the end is a key."""
+    text = text_at(fields, "text")
     if text.endswith("+"):
         return (*(part for part in text[:-1].split("+") if part), "+")
     return tuple(text.split("+"))
 
 
-def _points(given: JsonValue, field: str, count: int = 1) -> tuple[Point, ...]:
-    numbers = [int(item) for item in list_at(given, field) if isinstance(item, int | float)]
+def _points(fields: JsonValue, field: str, count: int = 1) -> tuple[Point, ...]:
+    numbers = [int(item) for item in list_at(fields, field) if isinstance(item, int | float)]
     return tuple(zip(numbers[::2], numbers[1::2], strict=True)) if len(numbers) == 2 * count else ()
 
 
-def _number(given: JsonValue, field: str, default: float) -> float:
-    value = value_at(given, field)
+def _number(fields: JsonValue, field: str, default: float) -> float:
+    value = value_at(fields, field)
     return float(value) if isinstance(value, int | float) else default

@@ -14,7 +14,7 @@ from taskloom.model_clients.wire.sdk_calls import count_at, list_at, text_at, va
 from taskloom.taskgraph.records.model_calls import FinishReason
 
 USUAL_MAX_TOKENS = 8192
-"""Longest reply when the settings do not say; the protocol demands a number."""
+"""Longest reply if the settings set no limit; the protocol requires one."""
 
 _FINISH: dict[str, FinishReason] = {
     "end_turn": "stop",
@@ -27,7 +27,7 @@ _FINISH: dict[str, FinishReason] = {
 
 
 def messages_body(settings: ModelSettings, request: ModelRequest, mode: Mode) -> dict[str, JsonValue]:
-    """The body of `POST /v1/messages`; the unchanging part comes first and carries a cache mark."""
+    """The body of `POST /v1/messages`; the unchanging part comes first and is marked for the cache."""
     parameters = settings.parameters
     system: list[JsonValue] = []
     turns: list[JsonValue] = []
@@ -63,7 +63,7 @@ def messages_body(settings: ModelSettings, request: ModelRequest, mode: Mode) ->
 
 
 def messages_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
-    """The reply in a body of the Messages protocol; a `ConnectionLostError` if it is none."""
+    """The reply in a body of the Messages protocol; a `ConnectionLostError` if it holds none."""
     if not isinstance(value_at(body, "content"), list):
         who = f"{settings.provider} {settings.model}"
         raise ConnectionLostError(f"{who} answered something that is not a message: {json.dumps(body)[:200]}")

@@ -1,5 +1,5 @@
-"""OpenAI's `computer` tool in the Responses protocol, and `computer_use_preview` before it: calls and their
-outputs as items of the input."""
+"""OpenAI's `computer` tool in the Responses protocol, and its predecessor `computer_use_preview`: calls and
+their outputs are items of the input."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from pydantic import JsonValue
 
 from taskloom.model_clients.errors import RequestRejectedError
-from taskloom.model_clients.messages import ModelReply, ModelRequest, sent_size
+from taskloom.model_clients.messages import ModelReply, ModelRequest, first_picture_size
 from taskloom.model_clients.settings import ModelSettings
-from taskloom.model_clients.wire.openai_json import data_address, responses_body, responses_reply
+from taskloom.model_clients.wire.openai_json import data_url, responses_body, responses_reply
 from taskloom.model_clients.wire.sdk_calls import count_at, list_at, text_at, value_at
 from taskloom.taskgraph.records.computer_use import (
     ComputerAction,
@@ -21,14 +21,14 @@ from taskloom.taskgraph.records.computer_use import (
 from taskloom.taskgraph.records.gestures import Button, Point
 
 _PREVIEW = "computer_use_preview"
-_NOTCH = 120
+_NOTCH_PIXELS = 120
 _BUTTONS: dict[str, Button] = {"left": "left", "right": "right", "wheel": "middle"}
 
 
 def computer_body(
     settings: ModelSettings, request: ModelRequest, turns: Sequence[ComputerTurn]
 ) -> dict[str, JsonValue]:
-    """The body that asks for the next calls, with everything that was done before."""
+    """The body that asks for the next calls, with all earlier turns."""
     body = responses_body(settings, request, "json")
     items = [item for turn in turns for item in _items(turn)]
     return (
@@ -48,9 +48,9 @@ def computer_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
     if reply.finish_reason != "stop":
         return reply
     items = list_at(body, "output")
-    calls = tuple(_call(item) for item in items if text_at(item, "type") == "computer_call")
-    said = ComputerReply(said=json.dumps(items), text=reply.text, calls=calls)
-    return reply.model_copy(update={"text": said.model_dump_json()})
+    calls = tuple(_parse_call(item) for item in items if text_at(item, "type") == "computer_call")
+    content = ComputerReply(said=json.dumps(items), text=reply.text, calls=calls)
+    return reply.model_copy(update={"text": content.model_dump_json()})
 
 
 def _tool(settings: ModelSettings, request: ModelRequest) -> JsonValue:
@@ -60,7 +60,7 @@ def _tool(settings: ModelSettings, request: ModelRequest) -> JsonValue:
         raise RequestRejectedError(
             f"computer_tool is {settings.computer_tool!r}; known for OpenAI: computer, {_PREVIEW}."
         )
-    width, height = sent_size(request)
+    width, height = first_picture_size(request)
     return {"type": _PREVIEW, "display_width": width, "display_height": height, "environment": "browser"}
 
 
@@ -70,7 +70,7 @@ def _items(turn: ComputerTurn) -> Iterator[JsonValue]:
         output: dict[str, JsonValue] = {
             "type": "computer_call_output",
             "call_id": result.call_id,
-            "output": {"type": "computer_screenshot", "image_url": data_address(result.screenshot.png)},
+            "output": {"type": "computer_screenshot", "image_url": data_url(result.screenshot.png)},
         }
         if result.acknowledged:
             output["acknowledged_safety_checks"] = [item.model_dump() for item in result.acknowledged]
@@ -81,7 +81,7 @@ def _items(turn: ComputerTurn) -> Iterator[JsonValue]:
         yield {"role": "user", "content": [{"type": "input_text", "text": text}]}
 
 
-def _call(item: JsonValue) -> ComputerCall:
+def _parse_call(item: JsonValue) -> ComputerCall:
     actions = list_at(item, "actions") or [value_at(item, "action")]
     checks = tuple(
         SafetyCheck(id=text_at(check, "id"), code=text_at(check, "code"), message=text_at(check, "message"))
@@ -89,30 +89,30 @@ def _call(item: JsonValue) -> ComputerCall:
     )
     return ComputerCall(
         call_id=text_at(item, "call_id"),
-        actions=tuple(_action(action) for action in actions),
+        actions=tuple(_parse_action(action) for action in actions),
         safety_checks=checks,
     )
 
 
-def _action(action: JsonValue) -> ComputerAction:
+def _parse_action(action: JsonValue) -> ComputerAction:
     keys = tuple(str(key) for key in list_at(action, "keys"))
-    here = (_point(action),)
+    point = (_point(action),)
     match text_at(action, "type"):
         case "click":
             button = text_at(action, "button") or "left"
             if button not in _BUTTONS:
                 return ComputerAction(kind="unknown", text=f"click with the button {button}")
-            return ComputerAction(kind="click", path=here, button=_BUTTONS[button], keys=keys)
+            return ComputerAction(kind="click", path=point, button=_BUTTONS[button], keys=keys)
         case "double_click":
-            return ComputerAction(kind="click", path=here, times=2, keys=keys)
+            return ComputerAction(kind="click", path=point, times=2, keys=keys)
         case "move":
-            return ComputerAction(kind="move", path=here, keys=keys)
+            return ComputerAction(kind="move", path=point, keys=keys)
         case "drag":
             path = tuple(_point(place) for place in list_at(action, "path"))
             return ComputerAction(kind="drag", path=path, keys=keys)
         case "scroll":
             wheel = (_notches(action, "scroll_x"), -_notches(action, "scroll_y"))
-            return ComputerAction(kind="scroll", path=here, wheel=wheel, keys=keys)
+            return ComputerAction(kind="scroll", path=point, wheel=wheel, keys=keys)
         case "type":
             return ComputerAction(kind="type", text=text_at(action, "text"))
         case "keypress":
@@ -130,8 +130,8 @@ def _point(place: JsonValue) -> Point:
 
 
 def _notches(action: JsonValue, field: str) -> int:
-    """Pixels as notches of the wheel, at least one in their direction."""
+    """Pixels as notches of the wheel, at least one in the same direction."""
     value = value_at(action, field)
     pixels = float(value) if isinstance(value, int | float) else 0.0
-    notches = round(abs(pixels) / _NOTCH)
+    notches = round(abs(pixels) / _NOTCH_PIXELS)
     return 0 if not pixels else (1 if pixels > 0 else -1) * max(1, notches)

@@ -24,11 +24,11 @@ _FAILED_STATUS = {"rate_limit_exceeded": 429, "server_error": 500}
 
 
 def responses_body(settings: ModelSettings, request: ModelRequest, mode: Mode) -> dict[str, JsonValue]:
-    """The body of `POST /v1/responses`; nothing is stored at the provider."""
+    """The body of `POST /v1/responses`; the provider stores nothing."""
     parameters = settings.parameters
     body: dict[str, JsonValue] = {
         "model": settings.model,
-        "input": [_responses_message(settings, message) for message in _asked(request, mode)],
+        "input": [_responses_message(settings, message) for message in _messages(request, mode)],
         "store": False,
     }
     if request.reply_schema is not None and mode == "schema":
@@ -52,7 +52,7 @@ def chat_body(settings: ModelSettings, request: ModelRequest, mode: Mode) -> dic
     parameters = settings.parameters
     body: dict[str, JsonValue] = {
         "model": settings.model,
-        "messages": [_chat_message(settings, message) for message in _asked(request, mode)],
+        "messages": [_chat_message(settings, message) for message in _messages(request, mode)],
     }
     if request.reply_schema is not None and mode == "schema":
         body["response_format"] = {"type": "json_schema", "json_schema": _named_schema(request)}
@@ -78,7 +78,7 @@ def responses_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
         code, message = text_at(body, "error", "code"), text_at(body, "error", "message")
         raise response_error(settings, _FAILED_STATUS.get(code, 400), code, message)
     if not isinstance(value_at(body, "output"), list):
-        raise _no_reply(settings, body)
+        raise _no_reply_error(settings, body)
     texts: list[str] = []
     refusals: list[str] = []
     for item in list_at(body, "output"):
@@ -94,10 +94,10 @@ def responses_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
 
 
 def chat_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
-    """The reply in a body of the Chat Completions protocol; a `ModelClientError` if it is none."""
+    """The reply in a body of the Chat Completions protocol; a `ModelClientError` if it holds none."""
     message = value_at(body, "choices", 0, "message")
     if not isinstance(message, dict):
-        raise _no_reply(settings, body)
+        raise _no_reply_error(settings, body)
     text = text_at(message, "tool_calls", 0, "function", "arguments") or text_at(message, "content")
     finish = _FINISH.get(text_at(body, "choices", 0, "finish_reason"), "other")
     return _reply(settings, body, text, text_at(message, "refusal"), finish, "prompt", "completion")
@@ -109,29 +109,28 @@ def _reply(
     text: str,
     refusal: str,
     finish: FinishReason,
-    given: str,
-    made: str,
+    input_name: str,
+    output_name: str,
 ) -> ModelReply:
-    """The reply, with the usage that the body calls `<given>_tokens` and `<made>_tokens`."""
+    """The reply, with the usage that the body names `<given>_tokens` and `<made>_tokens`."""
     usage = value_at(body, "usage")
-    written = count_at(usage, "input_tokens_details", "cache_write_tokens") if given == "input" else 0
+    written = count_at(usage, "input_tokens_details", "cache_write_tokens") if input_name == "input" else 0
     return ModelReply(
         text=refusal or text,
         finish_reason="refusal" if refusal else finish,
-        input_tokens=count_at(usage, f"{given}_tokens"),
-        cached_input_tokens=count_at(usage, f"{given}_tokens_details", "cached_tokens"),
+        input_tokens=count_at(usage, f"{input_name}_tokens"),
+        cached_input_tokens=count_at(usage, f"{input_name}_tokens_details", "cached_tokens"),
         cache_write_tokens=written,
-        output_tokens=count_at(usage, f"{made}_tokens"),
-        reasoning_tokens=count_at(usage, f"{made}_tokens_details", "reasoning_tokens"),
+        output_tokens=count_at(usage, f"{output_name}_tokens"),
+        reasoning_tokens=count_at(usage, f"{output_name}_tokens_details", "reasoning_tokens"),
         answering_model=text_at(body, "model") or settings.model,
         provider_request_id=text_at(body, "id"),
     )
 
 
 def spoken_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
-    """The reply in a body of either protocol with all that was said: reasoning, words, and every call of a
-    function as `<tool_call>{"name": …, "arguments": …}</tool_call>`, as models write calls that no server
-    reads."""
+    """The reply in a body of either protocol as one text: reasoning, words, and every function call as
+    `<tool_call>{"name": …, "arguments": …}</tool_call>`, as models write calls that no server parses."""
     reply = either_reply(settings, body if isinstance(body, dict) else {})
     if reply.finish_reason in ("refusal", "content_filter"):
         return reply
@@ -143,39 +142,39 @@ def spoken_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
         words = "".join(text_at(part, "text") for part in parts if text_at(part, "type") == "output_text")
     else:
         words = text_at(message, "content")
-    thought = text_at(message, "reasoning_content") or text_at(message, "reasoning")
-    written = [f"<think>{thought}</think>"] if thought else []
-    written += [words] if words else []
+    reasoning = text_at(message, "reasoning_content") or text_at(message, "reasoning")
+    lines = [f"<think>{reasoning}</think>"] if reasoning else []
+    lines += [words] if words else []
     for call in calls:
-        named = {"name": text_at(call, "name"), "arguments": _arguments(call)}
-        written.append(f"<tool_call>{json.dumps(named, ensure_ascii=False)}</tool_call>")
-    return reply.model_copy(update={"text": "\n".join(written)})
+        fields = {"name": text_at(call, "name"), "arguments": _arguments(call)}
+        lines.append(f"<tool_call>{json.dumps(fields, ensure_ascii=False)}</tool_call>")
+    return reply.model_copy(update={"text": "\n".join(lines)})
 
 
 def _arguments(call: JsonValue) -> JsonValue:
-    """Arguments as a mapping; as they stand where they are none."""
-    given = value_at(call, "arguments")
+    """The arguments of a call, parsed if they are JSON, else unchanged."""
+    arguments = value_at(call, "arguments")
     try:
-        return json.loads(given) if isinstance(given, str) else given
+        return json.loads(arguments) if isinstance(arguments, str) else arguments
     except (ValueError, RecursionError):
-        return given
+        return arguments
 
 
 def either_reply(settings: ModelSettings, body: dict[str, JsonValue]) -> ModelReply:
-    """The reply in a body of whichever of the two protocols it is in."""
+    """The reply in a body of either protocol."""
     read = chat_reply if isinstance(body.get("choices"), list) else responses_reply
     return read(settings, body)
 
 
 def json_instruction(request: ModelRequest) -> str:
-    """Tells a model without structured output how to answer."""
+    """The instruction to answer in JSON, for a model without structured output."""
     return (
         "Answer with one JSON value that follows this JSON schema, and nothing before or after it:\n"
         + json.dumps(request.reply_schema)
     )
 
 
-def _asked(request: ModelRequest, mode: Mode) -> tuple[Message, ...]:
+def _messages(request: ModelRequest, mode: Mode) -> tuple[Message, ...]:
     if mode != "json" or request.reply_schema is None:
         return request.messages
     instruction = Message(role="system", content=(TextContent(text=json_instruction(request)),))
@@ -196,14 +195,14 @@ def _named_schema(request: ModelRequest, field: str = "schema") -> dict[str, Jso
 
 
 def _responses_message(settings: ModelSettings, message: Message) -> dict[str, JsonValue]:
-    kind = "output_text" if message.role == "assistant" else "input_text"
+    text_type = "output_text" if message.role == "assistant" else "input_text"
     parts: list[JsonValue] = []
     for content in message.content:
         if isinstance(content, TextContent):
-            parts.append({"type": kind, "text": content.text})
+            parts.append({"type": text_type, "text": content.text})
         else:
-            address = data_address(content.image.png)
-            parts.append({"type": "input_image", "image_url": address, "detail": settings.image_detail})
+            url = data_url(content.image.png)
+            parts.append({"type": "input_image", "image_url": url, "detail": settings.image_detail})
     return {"role": message.role, "content": parts}
 
 
@@ -216,7 +215,7 @@ def _chat_message(settings: ModelSettings, message: Message) -> dict[str, JsonVa
         if isinstance(content, TextContent):
             parts.append({"type": "text", "text": content.text})
         else:
-            address = data_address(content.image.png)
+            address = data_url(content.image.png)
             parts.append(
                 {"type": "image_url", "image_url": {"url": address, "detail": settings.image_detail}}
             )
@@ -224,7 +223,7 @@ def _chat_message(settings: ModelSettings, message: Message) -> dict[str, JsonVa
 
 
 def sampling(settings: ModelSettings) -> dict[str, JsonValue]:
-    """The parameters of sampling, and whatever else is sent unchanged, as all protocols name them."""
+    """The sampling parameters, and extra fields that are sent unchanged, as all protocols name them."""
     parameters = settings.parameters
     sampling: dict[str, JsonValue] = {}
     if parameters.temperature is not None:
@@ -234,11 +233,11 @@ def sampling(settings: ModelSettings) -> dict[str, JsonValue]:
     return sampling | parameters.extra
 
 
-def data_address(png: bytes) -> str:
-    """A PNG picture as an address."""
+def data_url(png: bytes) -> str:
+    """A PNG picture as a data URL."""
     return "data:image/png;base64," + base64.b64encode(png).decode()
 
 
-def _no_reply(settings: ModelSettings, body: JsonValue) -> ModelClientError:
+def _no_reply_error(settings: ModelSettings, body: JsonValue) -> ModelClientError:
     who = f"{settings.provider} {settings.model}"
     return ConnectionLostError(f"{who} answered something that is not a reply: {json.dumps(body)[:200]}")

@@ -1,4 +1,4 @@
-"""JSON schemas for typed replies as providers accept them, and the mode in which a server takes them."""
+"""JSON schemas for typed replies in the forms that providers accept, and the modes of requesting a reply."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -11,14 +11,14 @@ _DROPPED = frozenset({"title", "default", "discriminator", "examples", "required
 _WORDS = frozenset({"title", "description"})
 _NAMED_PARTS = frozenset({"properties", "$defs", "definitions"})
 _LISTED_PARTS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
-_OPEN = frozenset({"prefixItems", "patternProperties"})
+_UNSUPPORTED = frozenset({"prefixItems", "patternProperties"})
 _LIMITS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _SIZES = ("minLength", "maxLength", "pattern", "format", "minItems", "maxItems", "uniqueItems")
 
 
 def wordless_schema(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """The schema without titles and descriptions: prompts say in words what each field means, and are paid
-    for once.
+    """The schema without titles and descriptions: prompts describe each field in words, which is paid for
+    once.
 
     >>> wordless_schema({"title": "A", "type": "object", "properties": {"title": {"type": "string", "description": "x"}}})
     {'type': 'object', 'properties': {'title': {'type': 'string'}}}
@@ -27,11 +27,11 @@ def wordless_schema(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
     def change(part: JsonValue) -> JsonValue:
         return wordless_schema(part) if isinstance(part, dict) else part
 
-    return {name: _inside(name, value, change) for name, value in schema.items() if name not in _WORDS}
+    return {name: _change(name, value, change) for name, value in schema.items() if name not in _WORDS}
 
 
-def _inside(name: str, value: JsonValue, change: Callable[[JsonValue], JsonValue]) -> JsonValue:
-    """The value under a key of a schema, with the schemas in it changed."""
+def _change(name: str, value: JsonValue, change: Callable[[JsonValue], JsonValue]) -> JsonValue:
+    """The value of a key in a schema, with `change` applied to the schemas in it."""
     if name in _NAMED_PARTS and isinstance(value, dict):
         return {key: change(part) for key, part in value.items()}
     if name in _LISTED_PARTS and isinstance(value, list):
@@ -47,7 +47,7 @@ def strict_schema(schema: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
     with arbitrary field names and fixed-length tuples have no strict form.
     """
     try:
-        return _object(schema)
+        return _strict_object(schema)
     except _TooOpenError:
         return None
 
@@ -56,39 +56,39 @@ class _TooOpenError(ModelClientError):
     pass
 
 
-def _object(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
+def _strict_object(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
     others = schema.get("additionalProperties")
     open_object = schema.get("type") == "object" and (others is True or "properties" not in schema)
-    if not schema or schema.keys() & _OPEN or isinstance(others, dict) or open_object:
+    if not schema or schema.keys() & _UNSUPPORTED or isinstance(others, dict) or open_object:
         raise _TooOpenError
-    narrow: dict[str, JsonValue] = {}
-    told: list[str] = []
+    strict: dict[str, JsonValue] = {}
+    limits: list[str] = []
     for name, value in schema.items():
         if name in (*_LIMITS, *_SIZES):
-            told.append(f"{name} {value}")
+            limits.append(f"{name} {value}")
         elif name not in _DROPPED:
-            narrow["anyOf" if name == "oneOf" else name] = _inside(name, value, _part)
-    if isinstance(narrow.get("properties"), dict):
-        narrow["required"] = list(narrow["properties"])  # type: ignore[arg-type]
-        narrow["additionalProperties"] = False
-    if told:
-        description = narrow.get("description")
-        narrow["description"] = (f"{description} " if description else "") + f"({', '.join(told)})"
-    if "$ref" in narrow:
-        if "$defs" in narrow:
+            strict["anyOf" if name == "oneOf" else name] = _change(name, value, _strict_part)
+    if isinstance(strict.get("properties"), dict):
+        strict["required"] = list(strict["properties"])  # type: ignore[arg-type]
+        strict["additionalProperties"] = False
+    if limits:
+        description = strict.get("description")
+        strict["description"] = (f"{description} " if description else "") + f"({', '.join(limits)})"
+    if "$ref" in strict:
+        if "$defs" in strict:
             raise _TooOpenError
-        return {"$ref": narrow["$ref"]}
-    return narrow
+        return {"$ref": strict["$ref"]}
+    return strict
 
 
-def _part(value: JsonValue) -> JsonValue:
+def _strict_part(value: JsonValue) -> JsonValue:
     if not isinstance(value, dict):
         raise _TooOpenError
-    return _object(value)
+    return _strict_object(value)
 
 
 Mode = Literal["schema", "tool", "json"]
 """By JSON schema, as a tool call, or in plain words."""
 
 NEXT_MODE: dict[Mode, Mode] = {"schema": "tool", "tool": "json"}
-"""What to try, and to keep to, where a server does not support a mode."""
+"""The mode to use instead, from then on, if a server does not support one."""

@@ -1,5 +1,5 @@
-"""What both SDKs have in common: keys, reading responses in which anything may be missing or have the wrong
-type, and mapping their errors to ours."""
+"""Common to both SDKs: keys, reading responses in which anything may be missing or have the wrong type, and
+mapping their errors to ours."""
 
 import json
 import os
@@ -36,15 +36,15 @@ def value_at(body: JsonValue, *path: str | int) -> JsonValue:
     >>> value_at({"usage": None}, "usage", "details") is None
     True
     """
-    here = body
+    value = body
     for step in path:
-        if isinstance(here, dict) and isinstance(step, str):
-            here = here.get(step)
-        elif isinstance(here, list) and isinstance(step, int) and -len(here) <= step < len(here):
-            here = here[step]
+        if isinstance(value, dict) and isinstance(step, str):
+            value = value.get(step)
+        elif isinstance(value, list) and isinstance(step, int) and -len(value) <= step < len(value):
+            value = value[step]
         else:
             return None
-    return here
+    return value
 
 
 def text_at(body: JsonValue, *path: str | int) -> str:
@@ -66,8 +66,8 @@ def list_at(body: JsonValue, *path: str | int) -> list[JsonValue]:
 
 
 _LONGEST_MESSAGE = 500
-_TOO_BUSY = frozenset({503, 529})
-_PASSING = frozenset({408, 409, 425, 499})
+_OVERLOADED = frozenset({503, 529})
+_TRANSIENT = frozenset({408, 409, 425, 499})
 _NO_CREDIT = (
     "insufficient_quota",
     "billing_hard_limit_reached",
@@ -97,23 +97,23 @@ def response_error(
     headers: Mapping[str, str] | None = None,
     request_id: str = "",
 ) -> ModelClientError:
-    """The error that an error response means, with the limits in its headers.
+    """The error for an error response, with the limits in its headers.
 
     The `code` is the provider's, such as `rate_limit_error`; neither it nor the `message` may hold a key.
     """
-    kind, advice = _kind(status, code, message)
-    detail = message[:_LONGEST_MESSAGE] or code or "no further word"
+    error_type, advice = _error_type(status, code, message)
+    detail = message[:_LONGEST_MESSAGE] or code or "no details"
     request = f" (request {request_id})" if request_id else ""
-    error = kind(f"{settings.provider} {settings.model} answered {status}: {detail}{request}{advice}")
+    error = error_type(f"{settings.provider} {settings.model} answered {status}: {detail}{request}{advice}")
     error.rate_report = read_rate_report(headers or {})
     error.request_id = request_id
     if isinstance(error, ProviderOverloadedError):
-        error.too_busy = status in _TOO_BUSY
+        error.too_busy = status in _OVERLOADED
     return error
 
 
-def _kind(status: int, code: str, message: str) -> tuple[type[ModelClientError], str]:
-    """The kind of error, and what to do."""
+def _error_type(status: int, code: str, message: str) -> tuple[type[ModelClientError], str]:
+    """The type of the error, and advice."""
     lowered = f"{code} {message}".lower()
     if status == 400 and code in _FILTERED:
         return RequestFilteredError, ""
@@ -123,7 +123,7 @@ def _kind(status: int, code: str, message: str) -> tuple[type[ModelClientError],
         return KeyRejectedError, "; check the key, and that it may use this model"
     if status == 429:
         return RateLimitedError, ""
-    if status >= 500 or status in _PASSING:
+    if status >= 500 or status in _TRANSIENT:
         return ProviderOverloadedError, ""
     if status in (400, 404, 422) and any(words in lowered for words in _FORMAT_WORDS):
         return FormatUnsupportedError, ""
@@ -166,22 +166,22 @@ CONNECT_SECONDS = 10.0
 
 
 @contextmanager
-def mapped_errors(sdk: ModuleType, settings: ModelSettings, key: SecretStr) -> Iterator[None]:
+def map_errors(sdk: ModuleType, settings: ModelSettings, key: SecretStr) -> Iterator[None]:
     """Map an SDK's errors to ours, without the key and without the SDK's traceback, which may contain it.
 
-    Both SDKs, `openai` and `anthropic`, call them alike; all derive from the base of `APIError`.
+    Both SDKs, `openai` and `anthropic`, name them alike; all derive from the base of `APIError`.
 
     Raises:
-        ModelClientError: what the response says, or a `ConnectionLostError` where it is none or broke off.
+        ModelClientError: the error of the response, or a `ConnectionLostError` if it broke off or is missing.
     """
     who = f"{settings.provider} {settings.model}"
     try:
         yield
     except sdk.APIStatusError as error:
-        code, said = _said(error.body, error.message, key)
+        code, message = _code_and_message(error.body, error.message, key)
         headers, request_id = dict(error.response.headers), error.request_id or ""
         raise response_error(
-            settings, error.status_code, code, said, headers=headers, request_id=request_id
+            settings, error.status_code, code, message, headers=headers, request_id=request_id
         ) from None
     except sdk.APITimeoutError:
         raise ConnectionLostError(
@@ -192,8 +192,7 @@ def mapped_errors(sdk: ModuleType, settings: ModelSettings, key: SecretStr) -> I
         cause = f" ({type(error.__cause__).__name__}: {error.__cause__})" if error.__cause__ else ""
         raise ConnectionLostError(f"{who}: {without_key(f'{error}{cause}', key)}") from None
     except (httpx2.HTTPError, httpx2.StreamError) as error:
-        # A body that is read after the SDK has let go of the response fails with the HTTP library's own
-        # errors.
+        # Reading a body after the SDK has released the response fails with the HTTP library's own errors.
         raise ConnectionLostError(f"{who}: {without_key(f'{type(error).__name__}: {error}', key)}") from None
 
 
@@ -206,13 +205,15 @@ def read_json(who: str, content: bytes) -> JsonValue:
     try:
         body: JsonValue = json.loads(content)
     except ValueError as error:
-        wrong = f"{who} answered something that is not JSON: {error}; {content[:80]!r}"
-        raise ConnectionLostError(wrong) from None
+        message = f"{who} answered something that is not JSON: {error}; {content[:80]!r}"
+        raise ConnectionLostError(message) from None
     return body
 
 
-def completed(reply: ModelReply, headers: Mapping[str, str], started: float, request_id: str) -> ModelReply:
-    """The reply completed with what only the HTTP response knows."""
+def complete_reply(
+    reply: ModelReply, headers: Mapping[str, str], started: float, request_id: str
+) -> ModelReply:
+    """The reply with the request id, latency and limits of its HTTP response."""
     return reply.model_copy(
         update={
             "provider_request_id": request_id or reply.provider_request_id,
@@ -233,9 +234,9 @@ def filtered_reply(settings: ModelSettings, error: RequestFilteredError) -> Mode
     )
 
 
-def _said(body: object, message: str, key: SecretStr) -> tuple[str, str]:
-    """The provider's code and message in an error body, which only some servers wrap in `error`."""
+def _code_and_message(body: object, message: str, key: SecretStr) -> tuple[str, str]:
+    """The provider's code and message in an error body, which some servers wrap in `error`."""
     plain: JsonValue = json.loads(json.dumps(body, default=str)) if isinstance(body, dict) else None
     code = text_at(plain, "code") or text_at(plain, "error", "code") or text_at(plain, "error", "type")
-    said = text_at(plain, "message") or text_at(plain, "error", "message") or message
-    return code or text_at(plain, "type"), without_key(said, key)
+    text = text_at(plain, "message") or text_at(plain, "error", "message") or message
+    return code or text_at(plain, "type"), without_key(text, key)

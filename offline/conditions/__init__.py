@@ -1,7 +1,7 @@
-"""What the evaluation writer asserts: conditions that hold after every performance, in terms of the
+"""Conditions that the evaluation writer asserts: they hold after every performance, in terms of the
 parameters.
 
-state         of files, the clipboard and records
-screen        of what is shown, for work that leaves nothing else
-conditions    calls of checks, and what a performance left in terms of what all share, as Python
+state         on files, the clipboard and records
+screen        on the screen, for work that leaves nothing else
+conditions    calls of checks as Python, with arguments in terms that all performances share
 """

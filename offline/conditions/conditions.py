@@ -25,8 +25,8 @@ _FORMS: dict[str, tuple[Callable[[str], str], str]] = {
     "lower": (lambda value: value.lower(), "{}.lower()"),
     "underscores": (lambda value: value.replace(" ", "_").lower(), '{}.replace(" ", "_").lower()'),
 }
-"""How a value shows up elsewhere: as it is, as a path's last part, without ending, as a folder, as a slug, by
-its first line."""
+"""Forms of a value: as it is, the last part of a path, that part without suffix, the folder, a slug, the
+first line, in lower case."""
 _MOST_OWN_WORDS = 4
 _APPLICATIONS = ".applications/"
 _PATHS = ("file_path", "source", "target")
@@ -35,20 +35,19 @@ _PATHS = ("file_path", "source", "target")
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A text made of literals and of parameters in some form, equal for all parameter sets it fits."""
+    """A text made of literals and of parameters in some form, equal for all parameter sets that it fits."""
 
     parts: tuple[tuple[str, str], ...]
-    """Pairs of form and parameter name; the form of a literal is empty and its text stands in place of the
-    name; a `call` is Python as it stands."""
+    """Pairs of form and parameter name; for a literal, an empty form and its text; for a `call`, Python."""
 
     @property
     def parameters(self) -> frozenset[str]:
-        """Names of the parameters in it."""
+        """Names of its parameters."""
         return frozenset(name for form, name in self.parts if form in _FORMS)
 
     @property
     def depends(self) -> bool:
-        """Whether it says something else for another performance: a parameter, or what a call gets."""
+        """Whether it depends on the performance, by a parameter or the result of a call."""
         return any(form for form, _ in self.parts)
 
     def source(self) -> str:
@@ -80,9 +79,9 @@ def generalise(text: str, parameters: Mapping[str, str]) -> Expression:
     known: dict[str, tuple[str, str]] = {}
     for form, (make, _) in _FORMS.items():
         for name, value in parameters.items():
-            made = make(value)
-            if made and (form == "whole" or len(made) > 2):
-                known.setdefault(made, (form, name))
+            formed = make(value)
+            if formed and (form == "whole" or len(formed) > 2):
+                known.setdefault(formed, (form, name))
     if not known:
         return Expression((("", text),))
     pattern = "|".join(
@@ -109,7 +108,7 @@ class Call:
 
 
 Value = Expression | Call | bool | int | tuple[Expression, ...] | tuple[tuple[str, Expression], ...]
-"""What an argument may be: a text, another call's answer, a number, a list of texts, or texts by name."""
+"""An argument: a text, the answer of another call, a number, a list of texts, or texts by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,21 +117,21 @@ class Condition:
 
     call: Call
     complaint: Expression
-    """What a function says that finds it unmet."""
+    """The message of a function if it is not met."""
     negated: bool = False
-    """Whether the check must say no."""
+    """Whether the check must be False."""
     before: Call | None = None
-    """The same asked about the start, where it must have said the opposite: both are one effect."""
+    """The same call about the start, which must have given the opposite: together they are one effect."""
 
     @property
     def parameters(self) -> frozenset[str]:
-        """Parameters in the texts that it asks for."""
+        """Parameters in the texts among its arguments."""
         texts = [value for _, value in self.call.arguments if isinstance(value, Expression)]
         return frozenset[str]().union(*(text.parameters for text in texts))
 
     @property
     def count(self) -> int:
-        """How many calls it makes on right work, those in its arguments included."""
+        """Number of calls that it makes on correct work, including those in its arguments."""
         nodes = ast.walk(ast.parse(self.source()))
         return sum(isinstance(node, ast.Call) and isinstance(node.func, ast.Name) for node in nodes)
 
@@ -158,105 +157,106 @@ def _source(value: Value) -> str:
 
 _CLIPBOARD = Expression((("call", "get_clipboard_text(at_start=True)"),))
 
-Given = str | list[str] | Mapping[str, str] | Value
-"""An argument, whose texts may be those of one performance."""
+RawValue = str | list[str] | Mapping[str, str] | Value
+"""An argument, whose texts may still be those of one performance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Turns texts of one performance into expressions, and conditions made of them."""
+    """Turns texts of one performance into expressions and conditions."""
 
     performance: Performance
 
     def text(self, value: str) -> Expression:
-        """`value` in terms of the parameters, or as what the clipboard held."""
+        """`value` in terms of the parameters, or as the former content of the clipboard."""
         held = self.performance.effects.clipboard_before
         if held.strip() and fold_text(held) == fold_text(value):
             return _CLIPBOARD
         return generalise(value, self.performance.parameters)
 
     def is_holder(self, folder: str) -> bool:
-        """Whether a folder comes or goes with what is in it."""
+        """Whether a folder is added or removed together with its content."""
         essential = self.performance.effects.essential
         return any(item.container.startswith(f"{folder}/") for item in essential)
 
     def file(self, path: str) -> Expression:
-        """The path of a file; if an application made it from what it holds, the file that holds that."""
+        """The path of a file; if an application generated it, the path of the file with a certain record."""
         known = self.text(path)
         made_up = ANY in steady_path(path)
         if not path.startswith(_APPLICATIONS) or not (known.parameters or made_up):
             return known
-        for field, named, at_start in self._identities(path):
-            if made_up or named.parameters <= known.parameters:
+        for field, value, at_start in self._identities(path):
+            if made_up or value.parameters <= known.parameters:
                 start = ", at_start=True" if at_start else ""
-                call = f"get_record_path(fields={{{field!r}: {named.source()}}}{start})"
+                call = f"get_record_path(fields={{{field!r}: {value.source()}}}{start})"
                 return Expression((("call", call),))
         return known
 
     def _identities(self, path: str) -> Iterator[tuple[str, Expression, bool]]:
-        """Fields of the records in a file that a parameter gives as a whole, and whether they had them at the
-        start: of what is gone, and of fields that have another value now; those that stayed come first."""
+        """Fields of a file's records with the whole value of a parameter, unchanged ones first, and whether
+        it is the value at the start: of removed files and of changed fields."""
         effects = self.performance.effects
-        own = [item for item in effects.essential if item.container == path]
-        gone = any(item.kind == "removed" and not item.address for item in own)
-        former = {item.address[-1]: item.before for item in own if item.kind == "changed" and item.address}
+        file_effects = [item for item in effects.essential if item.container == path]
+        is_removed = any(item.kind == "removed" and not item.address for item in file_effects)
+        changed = (item for item in file_effects if item.kind == "changed" and item.address)
+        former = {item.address[-1]: item.before for item in changed}
         for record in (item for item in effects.records if item.file_path == path):
             for field, value in sorted(record.fields.items(), key=lambda item: item[0] in former):
-                named = self.text(former.get(field) or value)
-                if [form for form, _ in named.parts] == ["whole"]:
-                    yield field, named, gone or field in former
+                expression = self.text(former.get(field) or value)
+                if [form for form, _ in expression.parts] == ["whole"]:
+                    yield field, expression, is_removed or field in former
 
     def linked(self, file_path: str, field: str, known_by: str, known: str) -> Expression:
-        """The field of the record that was known as `known` at the start."""
+        """A field of the record whose field `known_by` was `known` at the start."""
         path, name = self.file(file_path).source(), self.text(known).source()
         fields = f"{{{known_by!r}: {name}}}"
         call = f"get_linked_field(file_path={path}, field={field!r}, fields={fields}, at_start=True)"
         return Expression((("call", call),))
 
-    def grown(self, file_path: str, field: str, known: tuple[str, str], behind: str) -> Expression:
-        """The field, at the start, of the record known by another one, with `behind` in further lines."""
+    def extended(self, file_path: str, field: str, known: tuple[str, str], addition: str) -> Expression:
+        """The field, at the start, of the record identified by `known`, with `addition` in further lines."""
         start = self.linked(file_path, field, *known)
-        return Expression((*start.parts, ("", "\n"), *self.text(behind).parts))
+        return Expression((*start.parts, ("", "\n"), *self.text(addition).parts))
 
-    def said(self, value: str) -> bool:
+    def is_given(self, value: str) -> bool:
         """Whether `value` comes from the parameters, the clipboard or the words of the instruction."""
-        told = not value.strip() or has_phrase(value, self.performance.instruction)
-        return told or self.text(value).depends
+        in_instruction = not value.strip() or has_phrase(value, self.performance.instruction)
+        return in_instruction or self.text(value).depends
 
-    def plain(self, text: str) -> bool:
-        """Whether a text says hardly more than the instruction; what says more could be worded otherwise."""
-        own = "".join(words for form, words in self.text(text).parts if not form)
-        asked = set(fold_text(self.performance.instruction).split())
-        return len([word for word in fold_text(own).split() if word not in asked]) <= _MOST_OWN_WORDS
+    def is_expected(self, text: str) -> bool:
+        """Whether a text has few words beyond the instruction; a longer one could be worded differently."""
+        literals = "".join(words for form, words in self.text(text).parts if not form)
+        expected = set(fold_text(self.performance.instruction).split())
+        return len([word for word in fold_text(literals).split() if word not in expected]) <= _MOST_OWN_WORDS
 
-    def call(self, check: str, **given: Given) -> Call:
-        """A call of `check`: texts among its arguments in terms of the parameters, paths as `file` has."""
-        return Call(check, tuple((name, self._value(name, value)) for name, value in given.items()))
+    def call(self, check: str, **arguments: RawValue) -> Call:
+        """A call of `check`, with texts in terms of the parameters and paths as from `file`."""
+        return Call(check, tuple((name, self._value(name, value)) for name, value in arguments.items()))
 
-    def condition(self, check: str, complaint: str, **given: Given) -> Condition:
-        """That `check`, called so, says yes."""
-        return Condition(self.call(check, **given), self.text(complaint))
+    def condition(self, check: str, complaint: str, **arguments: RawValue) -> Condition:
+        """The condition that this call of `check` is True."""
+        return Condition(self.call(check, **arguments), self.text(complaint))
 
-    def asked(self, asked: CheckAsked, complaint: str) -> Condition:
-        """That a check says yes of one performance that is asked so."""
-        return Condition(self._call(asked), self.text(complaint))
+    def condition_of(self, recorded: CheckAsked, complaint: str) -> Condition:
+        """The condition of a recorded check that is True for this performance."""
+        return Condition(self._call(recorded), self.text(complaint))
 
-    def _call(self, asked: CheckAsked) -> Call:
-        given = asked.arguments.items()
-        return Call(asked.check, tuple((name, self._given(name, item)) for name, item in given))
+    def _call(self, recorded: CheckAsked) -> Call:
+        arguments = recorded.arguments.items()
+        return Call(recorded.check, tuple((name, self._argument(name, value)) for name, value in arguments))
 
-    def _given(self, name: str, given: object) -> Value:
-        if isinstance(given, tuple):
-            calls = [self._call(part) for part in given]
+    def _argument(self, name: str, value: object) -> Value:
+        if isinstance(value, tuple):
+            calls = [self._call(part) for part in value]
             together = Expression(tuple(("call", call.source()) for call in calls))
             return calls[0] if len(calls) == 1 else together
         if name == "change":
-            return Expression((("", str(given)),))
-        return self._value(name, cast("Given", given))
+            return Expression((("", str(value)),))
+        return self._value(name, cast("RawValue", value))
 
-    def _value(self, name: str, given: Given) -> Value:
-        if isinstance(given, str):
-            return self.file(given) if name in _PATHS else self.text(given)
-        if isinstance(given, Mapping):
-            return tuple((field, self.text(value)) for field, value in sorted(given.items()))
-        return tuple(map(self.text, given)) if isinstance(given, list) else given
+    def _value(self, name: str, value: RawValue) -> Value:
+        if isinstance(value, str):
+            return self.file(value) if name in _PATHS else self.text(value)
+        if isinstance(value, Mapping):
+            return tuple((field, self.text(text)) for field, text in sorted(value.items()))
+        return tuple(map(self.text, value)) if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""Conditions of files, the clipboard and records: what was made, changed or removed."""
+"""Conditions on files, the clipboard and records: what was made, changed or removed."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -12,14 +12,14 @@ _LONGEST_TEXT = 4_000
 _CUT = "… sha256:"
 _COPIES = ("whole", "packed")
 _DRAWING, _DATABASE, _PICTURE = "drawing", "database", "picture"
-_SHOWN = {"shown": "was open", "captured": "is on the display"}
+_ORIGIN_WORDS = {"shown": "was open", "captured": "is on the display"}
 _DATA = frozenset({"front_matter", "json_tree", "key_values", "ledger", "yaml_tree"})
-"""Formats in which the same can be written in several ways."""
+"""Formats in which the same data can be written in several ways."""
 _Key = tuple[Expression, Expression, str, tuple[str, ...], int]
 _TABLES = frozenset({"delimited", "lines"})
-"""Formats in which every value of a new record is the user's."""
-_NOWHERE = (("", ""),)
-_CHECKS = {
+"""Formats in which the user gives every value of a new record."""
+_ANYWHERE = (("", ""),)
+_RECORD_CHECKS = {
     "added": ("check_record_added", "no record with all this was added"),
     "changed": ("check_record", "there is no record that holds all this"),
     "removed": ("check_record_gone", "the record is still there, or never was"),
@@ -27,7 +27,7 @@ _CHECKS = {
 
 
 def lasting_conditions(terms: Terms) -> Iterator[Condition]:
-    """What was made, changed or removed. Of new pictures no colours are asked: those depend on the world."""
+    """Conditions on what was made, changed or removed, except the world-dependent colours of new pictures."""
     effects = terms.performance.effects
     copies = {(item.source, item.target) for item in effects.origins if item.kind in _COPIES}
     for origin in effects.origins:
@@ -36,8 +36,8 @@ def lasting_conditions(terms: Terms) -> Iterator[Condition]:
     pictures = {item.container for item in effects.essential if item.content == _PICTURE}
     for effect in effects.essential:
         if effect.area == "directory" and effect.kind == "added" and not terms.is_holder(effect.container):
-            told = f"there is no folder {effect.container}"
-            yield terms.condition("check_directory_exists", told, path=effect.container)
+            complaint = f"there is no folder {effect.container}"
+            yield terms.condition("check_directory_exists", complaint, path=effect.container)
         elif effect.area == "clipboard":
             yield from _clipboard(terms, effect)
         elif effect.area == "file" and (not effect.address or effect.container not in pictures):
@@ -47,25 +47,26 @@ def lasting_conditions(terms: Terms) -> Iterator[Condition]:
 
 
 def _extended(terms: Terms, item: ExtendedText) -> Condition:
-    """A text with something behind what it held; a new file holds what another one held, and that."""
+    """That a text was extended at its end, or that a new file holds another one's text, extended."""
     if item.source:
         held = f"get_file_text(file_path={terms.text(item.source).source()}, at_start=True).rstrip()"
         text = Expression((("call", held), ("", "\n"), *terms.text(item.text).parts))
-        told = f"{item.file_path} does not hold what {item.source} held, with the new text at the end"
-        return terms.condition("check_file_text", told, file_path=item.file_path, text=text)
-    told = f"{item.text} does not stand at the end of {item.file_path}, behind what was there"
+        complaint = f"{item.file_path} does not hold what {item.source} held, with the new text at the end"
+        return terms.condition("check_file_text", complaint, file_path=item.file_path, text=text)
+    complaint = f"{item.text} does not stand at the end of {item.file_path}, behind what was there"
     field = {"field": item.field} if item.field else {}
-    return terms.condition("check_text_extended", told, file_path=item.file_path, text=item.text, **field)
+    arguments = {"file_path": item.file_path, "text": item.text, **field}
+    return terms.condition("check_text_extended", complaint, **arguments)
 
 
 def _origin(terms: Terms, item: Origin) -> Iterator[Condition]:
-    """That what was taken over is there; not where no parameter says which record or table is meant."""
-    told = f"{item.target} does not hold what {_SHOWN.get(item.kind, f'{item.source} held')}"
+    """That something was copied from its source, unless no parameter identifies the record or table."""
+    complaint = f"{item.target} does not hold what {_ORIGIN_WORDS.get(item.kind, f'{item.source} held')}"
     if item.belonging_to and not any(terms.text(text).parameters for text in item.belonging_to.values()):
         return
     if item.kind == "opened" or (item.kind == "count" and not terms.file(item.source).depends):
         return
-    yield terms.asked(item.asked, told)
+    yield terms.condition_of(item.asked, complaint)
 
 
 def _clipboard(terms: Terms, effect: Effect) -> Iterator[Condition]:
@@ -75,8 +76,8 @@ def _clipboard(terms: Terms, effect: Effect) -> Iterator[Condition]:
     elif effect.address == ("file",) and value:
         yield terms.condition("clipboard_contains_file", "the file is not in the clipboard", file_name=value)
     elif value and _is_whole(value):
-        told = "the clipboard does not hold what it should"
-        yield terms.condition("check_clipboard_text", told, text=value)
+        complaint = "the clipboard does not hold what it should"
+        yield terms.condition("check_clipboard_text", complaint, text=value)
 
 
 def _is_whole(text: str) -> bool:
@@ -88,41 +89,41 @@ def _file(terms: Terms, effect: Effect) -> Iterator[Condition]:
     if not effect.address:
         yield from _whole_file(terms, effect)
     elif effect.format == _DATABASE and len(effect.address) == 1 and effect.kind != "changed":
-        yield _part(terms, effect)
+        yield _table_condition(terms, effect)
     elif _is_field(effect):
         if effect.kind == "changed":
-            yield from _former(terms, effect)
-        told, field = f"{' / '.join(effect.address)} is not what it should be", "/".join(effect.address)
-        yield terms.condition("check_field", told, file_path=path, field=field, value=value)
+            yield from _former_name(terms, effect)
+        complaint, field = f"{' / '.join(effect.address)} is not what it should be", "/".join(effect.address)
+        yield terms.condition("check_field", complaint, file_path=path, field=field, value=value)
     elif effect.address[-1].isdigit():
         yield from _line(terms, effect)
 
 
-def _part(terms: Terms, effect: Effect) -> Condition:
+def _table_condition(terms: Terms, effect: Effect) -> Condition:
     gone, name = effect.kind == "removed", effect.address[0]
-    told = f"the table {name} is {'still there, or never was' if gone else 'not there, or not new'}"
+    complaint = f"the table {name} is {'still there, or never was' if gone else 'not there, or not new'}"
     check, place = "check_part_exists", {"file_path": effect.container, "part": name}
     now, before = terms.call(check, **place), terms.call(check, **place, at_start=True)
-    return Condition(now, terms.text(told), gone, before)
+    return Condition(now, terms.text(complaint), gone, before)
 
 
 def _is_field(effect: Effect) -> bool:
-    """Whether it is a value with a name, or the name of a page of a drawing."""
+    """Whether an effect changed a named value, or a name of a page of a drawing."""
     if effect.format == _DRAWING and effect.kind != "removed" and effect.address[:-1] == ("pages",):
         return True
     named = effect.kind == "changed" and not effect.address[-1].isdigit()
     return named and _CUT not in (effect.after or "")
 
 
-def _former(terms: Terms, effect: Effect) -> Iterator[Condition]:
-    """That nothing is called any more what was renamed."""
+def _former_name(terms: Terms, effect: Effect) -> Iterator[Condition]:
+    """That nothing has the former name of something renamed."""
     former = effect.before or ""
     before = terms.text(former)
     if len(before.parts) == 1 and before.parameters:
         within = {"within": effect.address[0]} if effect.format == _DATABASE else {}
-        fields = {effect.address[-1]: former}
-        told = f"{former} is still there"
-        yield terms.condition("check_record_gone", told, file_path=effect.container, fields=fields, **within)
+        fields, path = {effect.address[-1]: former}, effect.container
+        complaint = f"{former} is still there"
+        yield terms.condition("check_record_gone", complaint, file_path=path, fields=fields, **within)
 
 
 def _whole_file(terms: Terms, effect: Effect) -> Iterator[Condition]:
@@ -131,39 +132,39 @@ def _whole_file(terms: Terms, effect: Effect) -> Iterator[Condition]:
         yield terms.condition("check_file_missing", f"{path} is still there", file_path=path)
     elif effect.kind == "added" and effect.format == _DRAWING:
         yield from _drawing(terms, path)
-    elif effect.kind == "added" and effect.format and value and _is_whole(value) and terms.said(value):
-        asked = "check_file_data" if effect.format in _DATA else "check_file_text"
-        yield terms.condition(asked, f"{path} does not hold what it should", file_path=path, text=value)
+    elif effect.kind == "added" and effect.format and value and _is_whole(value) and terms.is_given(value):
+        check = "check_file_data" if effect.format in _DATA else "check_file_text"
+        yield terms.condition(check, f"{path} does not hold what it should", file_path=path, text=value)
     elif effect.kind == "added" and effect.format == "delimited" and value:
-        told = f"the names of the columns are not what they should be in {path}"
-        yield terms.condition("check_file_contains", told, file_path=path, text=value.splitlines()[0])
+        complaint = f"the names of the columns are not what they should be in {path}"
+        yield terms.condition("check_file_contains", complaint, file_path=path, text=value.splitlines()[0])
 
 
 def _drawing(terms: Terms, path: str) -> Iterator[Condition]:
-    """All shapes and texts of a new drawing, unless it shows what was there before."""
+    """All shapes and texts of a new drawing, if its texts are given."""
     records = [item.fields for item in terms.performance.effects.records if item.file_path == path]
     texts = [fields["text"] for fields in records if fields.get("text")]
     shapes = [fields["shape"] for fields in records if fields.get("shape", "text") != "text"]
-    if records and all(map(terms.said, texts)):
-        told = f"{path} does not show what it should"
-        yield terms.condition("check_drawing", told, file_path=path, shapes=shapes, texts=texts)
+    if records and all(map(terms.is_given, texts)):
+        complaint = f"{path} does not show what it should"
+        yield terms.condition("check_drawing", complaint, file_path=path, shapes=shapes, texts=texts)
 
 
 def _line(terms: Terms, effect: Effect) -> Iterator[Condition]:
     path, value, before = effect.container, (effect.after or "").strip(), (effect.before or "").strip()
     if value and value[0] not in "[{":
-        told = f"a line is missing in {path}"
-        yield terms.condition("check_file_contains", told, file_path=path, text=value)
+        complaint = f"a line is missing in {path}"
+        yield terms.condition("check_file_contains", complaint, file_path=path, text=value)
     if effect.kind != "added" and before[:1] not in ("", "[", "{") and terms.text(before).depends:
-        told = f"an old line is still in {path}"
-        found = terms.condition("check_file_contains", told, file_path=path, text=before)
+        complaint = f"an old line is still in {path}"
+        found = terms.condition("check_file_contains", complaint, file_path=path, text=before)
         yield replace(found, negated=True)
 
 
 def record_conditions(terms: Sequence[Terms]) -> list[Condition]:
-    """Records that were added, changed or removed, in terms of the parameters; of a new one the values that
-    parameters or the instruction give."""
-    tables = [_keyed(item) for item in terms]
+    """Conditions on records that were added, changed or removed, in terms of the parameters; for a new one,
+    on the values that parameters or the instruction give."""
+    tables = [_fields_by_key(item) for item in terms]
     conditions = []
     for key, fields in tables[0].items() if tables else ():
         others = [table.get(key) for table in tables[1:]]
@@ -182,10 +183,10 @@ def record_conditions(terms: Sequence[Terms]) -> list[Condition]:
             conditions += _row_as_text(terms, path)
         if shared and (kind != "changed" or set(changed) <= set(shared)):
             arguments: dict[str, Value] = {"file_path": path, "fields": tuple(sorted(shared.items()))}
-            if within.parts != _NOWHERE:
+            if within.parts != _ANYWHERE:
                 arguments["within"] = within
-            check, told = _CHECKS[kind]
-            conditions.append(Condition(Call(check, tuple(arguments.items())), generalise(told, {})))
+            check, complaint = _RECORD_CHECKS[kind]
+            conditions.append(Condition(Call(check, tuple(arguments.items())), generalise(complaint, {})))
     return conditions
 
 
@@ -204,16 +205,16 @@ def _row_as_text(terms: Sequence[Terms], path: Expression) -> list[Condition]:
         }
         for item in terms
     ]
-    told = generalise("the row is missing", {})
+    complaint = generalise("the row is missing", {})
     return [
-        Condition(Call("check_file_contains", (("file_path", path), ("text", row))), told)
+        Condition(Call("check_file_contains", (("file_path", path), ("text", row))), complaint)
         for row in rows[0].intersection(*rows[1:])
         if row.parameters
     ]
 
 
-def _keyed(terms: Terms) -> dict[_Key, dict[str, Expression]]:
-    """Fields of each record that decide, in terms of parameters; what was taken over is asked for there."""
+def _fields_by_key(terms: Terms) -> dict[_Key, dict[str, Expression]]:
+    """The decisive fields of each record in terms of the parameters; copied fields have other conditions."""
     effects = terms.performance.effects
     whole = {item.container: item for item in effects.essential if item.area == "file" and not item.address}
     tables = {item.container for item in effects.essential if item.format in _TABLES}
@@ -229,13 +230,13 @@ def _keyed(terms: Terms) -> dict[_Key, dict[str, Expression]]:
         fields = {
             name: text
             for name, value in record.fields.items()
-            if everything or (value.strip() and terms.said(value))
+            if everything or (value.strip() and terms.is_given(value))
             if (text := terms.text(value)).depends or (record.file_path, name) not in taken_over
         }
         for name, (identity, known_by, known) in record.references.items():
             fields[name] = terms.linked(record.file_path, identity, known_by, known)
-        for name, (known_by, known, behind) in record.grown.items():
-            fields[name] = terms.grown(record.file_path, name, (known_by, known), behind)
+        for name, (known_by, known, addition) in record.grown.items():
+            fields[name] = terms.extended(record.file_path, name, (known_by, known), addition)
         where = (terms.file(record.file_path), terms.text(record.within), record.kind, record.changed_fields)
         number = next(number for number in count() if (*where, number) not in found)
         found[(*where, number)] = fields

@@ -1,4 +1,4 @@
-"""Clicks the first control that can be used, `steps` times (settings, 5): what costs nothing to beat."""
+"""Clicks the first usable control `steps` times (a setting, 5 by default): the simplest baseline."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
 
 class FirstControlAgent:
-    """The least that an agent can do."""
+    """An agent that always clicks the first usable control."""
 
     def __init__(self, brief: AgentBrief) -> None:
         self._steps = int(str(brief.settings.get("steps", 5)))

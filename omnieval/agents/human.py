@@ -1,6 +1,6 @@
-"""A person plays in the viewer: `taskloom view`, page Play. Also records demonstrations.
+"""A person who acts in the viewer: `taskloom view`, page Play. Also records demonstrations.
 
-One attempt waits at a time, as long as an attempt may last.
+One attempt at a time waits for the person, until its time limit.
 """
 
 import asyncio
@@ -24,13 +24,13 @@ from taskloom.taskgraph.records.interaction import Observation
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
 PERSON = True
-"""Attempts are made one after the other, and a decision may take as long as an attempt."""
-_PAUSE_SECONDS = 0.05
+"""Attempts are made one at a time, and a decision may take as long as an attempt."""
+_POLL_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Lays each turn into a folder, and waits for the move. Satisfies `taskloom.environments.agent.Agent`."""
+    """Writes each turn to a folder and waits for the move. Satisfies `taskloom.environments.agent.Agent`."""
 
     brief: AgentBrief
     folder: Path
@@ -61,21 +61,25 @@ class Person:
         try:
             write_whole(self.folder / f"{turn.token}.png", observation.screenshot.png)
             write_whole(self.folder / TURN, turn.model_dump_json())
-            return await self._answered()
+            return await self._wait_for_move()
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
 
-    async def _answered(self) -> Decision:
+    async def _wait_for_move(self) -> Decision:
         while True:
             with contextlib.suppress(FileNotFoundError, ValidationError):
                 move = Move.model_validate_json((self.folder / MOVE).read_bytes())
                 return Decision.model_validate(move.model_dump())
             os.utime(self.folder / TURN)
-            await asyncio.sleep(_PAUSE_SECONDS)
+            await asyncio.sleep(_POLL_SECONDS)
 
 
 def create(brief: AgentBrief) -> Agent:
-    """The agent; an `AgentError` if there is no place where a person could play."""
+    """The agent.
+
+    Raises:
+        AgentError: there is no folder in which attempts wait for a person.
+    """
     if brief.people is None:
-        raise AgentError("A person plays in attempts of `taskloom evaluate` alone.")
+        raise AgentError("The agent `human` works only in attempts of `taskloom evaluate`.")
     return Person(brief, brief.people / place_of(brief.attempt_id))

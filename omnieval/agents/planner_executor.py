@@ -1,7 +1,7 @@
 """A planner and an executor: one model writes a plan, another agent follows it (the asterisk of Table 4).
 
-The planner is the model of the role `planner`. `executor` in the settings is any agent that taskloom brings,
-`marks_and_list` by default; it is given the task and the plan as its instruction, and the other settings.
+The planner is the model of the role `planner`. The setting `executor` names any built-in agent,
+`marks_and_list` by default; it receives the task and the plan as its instruction, and the other settings.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ MODEL = True
 """It asks a model."""
 ROLES = (ModelRole.PLANNER,)
 """Further roles that it asks."""
-_EXECUTOR = "marks_and_list"
+_DEFAULT_EXECUTOR = "marks_and_list"
 
 
 class PlannedAgent:
@@ -36,10 +36,10 @@ class PlannedAgent:
     ) -> Decision:
         """The executor's decision."""
         if not self._plan:
-            self._plan = await self._planned(instruction, observation)
+            self._plan = await self._make_plan(instruction, observation)
         return await self._executor.decide(f"{instruction}\n\nPlan:\n{self._plan}", observation, history)
 
-    async def _planned(self, instruction: str, observation: Observation) -> str:
+    async def _make_plan(self, instruction: str, observation: Observation) -> str:
         task = self._brief.task
         question = PlannerInput(
             instruction=instruction,
@@ -52,14 +52,21 @@ class PlannedAgent:
 
 
 def check(settings: Mapping[str, JsonValue]) -> None:
-    """Raise an `AgentError` if the executor is a planner itself, unknown, or has a wrong setting."""
-    name = str(settings.get("executor", _EXECUTOR))
+    """Check the executor and its settings.
+
+    Raises:
+        AgentError: the executor is a planner itself, or has a wrong setting.
+        UnknownAgentError: there is no such executor.
+    """
+    name = str(settings.get("executor", _DEFAULT_EXECUTOR))
     if getattr(AGENTS.load(name), "ROLES", ()):
-        raise AgentError(f"The executor {name!r} plans itself; name one that acts, such as {_EXECUTOR}.")
+        raise AgentError(
+            f"The executor {name!r} is a planner itself; name one that acts, such as {_DEFAULT_EXECUTOR}."
+        )
     check_agent_settings(name, settings)
 
 
 def create(brief: AgentBrief) -> Agent:
     """The agent."""
-    name = str(brief.settings.get("executor", _EXECUTOR))
+    name = str(brief.settings.get("executor", _DEFAULT_EXECUTOR))
     return PlannedAgent(brief, AGENTS.load(name).create(brief))

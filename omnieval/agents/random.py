@@ -1,4 +1,4 @@
-"""Acts at random: clicks and types on any control it sees, and stops after `steps` actions (settings, 20)."""
+"""Acts at random: clicks and types on any visible control; stops after `steps` actions (a setting, 20)."""
 
 from collections.abc import Sequence
 from random import Random
@@ -10,7 +10,7 @@ from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
 
 class RandomAgent:
-    """What any agent must beat."""
+    """The baseline that every agent should beat."""
 
     def __init__(self, brief: AgentBrief) -> None:
         self._random = Random(brief.seed)
@@ -19,7 +19,7 @@ class RandomAgent:
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
     ) -> Decision:
-        """A control at random; a word of the instruction is typed into a field."""
+        """An action on a random control; a word of the instruction is typed into a field."""
         usable = [control for control in observation.controls if not control.disabled]
         if len(history) >= self._steps or not usable:
             return Decision(status="finish")

@@ -1,14 +1,14 @@
-"""Repeats the verified performances of a task in its most coherent order: what a perfect agent scores.
+"""Repeats the verified performances of a task in its most coherent order: the score of a perfect agent.
 
-It ignores the instruction, so it says nothing about instructions; it shows that tasks and evaluator agree.
-It knows the answer to what is asked, and refuses what cannot be done. With `fault` in its settings it errs in
+It ignores the instruction, so it does not test instructions; it shows that tasks and evaluator agree. It
+knows the answer to the task's question, and gives up on impossible tasks. With the setting `fault` it errs in
 a known way, which shows that the evaluator notices:
 
-- `forgets_branch`: leaves out a subtask that nothing needs, and what is needed for it alone; of a chain only
-  its end;
+- `forgets_branch`: omits a subtask that no other needs, and whatever only that one needs; of a chain only the
+  last subtask;
 - `mixes_orders`: works in the least coherent order in which the task can succeed;
 - `breaks_something`: first does a subtask that the instruction does not ask for, then all of the work;
-- `insists`: works on what cannot be done, and answers nothing;
+- `insists`: works on impossible tasks, and answers no questions;
 - `crashes`: raises an exception after its first step in every third attempt.
 """
 
@@ -27,8 +27,8 @@ from taskloom.taskgraph.records.interaction import Observation
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
 FAULTS = ("", "forgets_branch", "mixes_orders", "breaks_something", "insists", "crashes")
-"""Faults that can be asked for."""
-_EVERY = 3
+"""Values of the setting `fault`."""
+_CRASH_PERIOD = 3
 
 
 @dataclass(slots=True)
@@ -41,14 +41,14 @@ class RecordedTaskAgent:
     crash: bool = False
     """Whether to raise an exception after the first step."""
     refusal: str = ""
-    """Why nothing is done; empty to work."""
+    """Reason for giving up at once; empty to work."""
     answer: str = ""
-    """What is answered at the end."""
+    """Answer at the end."""
 
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
     ) -> Decision:
-        """The next action of the current subtask, or on the way to its starting place."""
+        """The next action of the current subtask, or towards its starting place."""
         if self.crash and history:
             raise ValueError("this agent was asked to crash")
         if self.refusal:
@@ -62,26 +62,30 @@ class RecordedTaskAgent:
 
 
 def check(settings: Mapping[str, JsonValue]) -> None:
-    """Raise an `AgentError` if there is no such fault."""
+    """Check the setting `fault`; raises an `AgentError` if it is unknown."""
     fault = settings.get("fault", "")
     if fault not in FAULTS:
         raise AgentError(f"The fault {fault!r} is unknown; known: {', '.join(FAULTS[1:])}.")
 
 
 def create(brief: AgentBrief) -> Agent:
-    """The agent, with the fault that its settings name; an `AgentError` if there is no recording."""
+    """The agent, with the fault in its settings.
+
+    Raises:
+        AgentError: the fault is unknown, or there is no recording.
+    """
     check(brief.settings)
     fault = brief.settings.get("fault", "")
     if not brief.recorded:
         raise AgentError("No verified performance of this task is stored.")
-    recorded = _in_order(brief, mixed=fault == "mixes_orders")
+    recorded = _sort_parts(brief, mixed=fault == "mixes_orders")
     if fault == "forgets_branch":
-        recorded = _without_a_branch(recorded)
+        recorded = _remove_branch(recorded)
     if fault == "breaks_something":
-        beside = brief.beside()
-        if beside is None:
-            raise AgentError("No performance is stored here that the task does not ask for.")
-        recorded = [beside, *recorded]
+        unrelated = brief.beside()
+        if unrelated is None:
+            raise AgentError("No performance of anything that the task does not ask for is stored.")
+        recorded = [unrelated, *recorded]
     parts: list[Agent] = []
     used: set[str] = set()
     for part in recorded:
@@ -89,29 +93,29 @@ def create(brief: AgentBrief) -> Agent:
         used.add(part.application)
         parts.append(StartingPlaceAgent(part.application, part.title, first_page))
         parts.append(RecordedAgent(part.trajectory))
-    knows = fault != "insists"
+    insists = fault == "insists"
     return RecordedTaskAgent(
         parts,
-        crash=fault == "crashes" and brief.number % _EVERY == _EVERY - 1,
-        refusal=brief.impossible if knows else "",
-        answer=brief.answer if knows else "",
+        crash=fault == "crashes" and brief.number % _CRASH_PERIOD == _CRASH_PERIOD - 1,
+        refusal="" if insists else brief.impossible,
+        answer="" if insists else brief.answer,
     )
 
 
-def _without_a_branch(parts: Sequence[RecordedPart]) -> list[RecordedPart]:
-    """The parts without the first that nothing needs, and without what it alone needs."""
+def _remove_branch(parts: Sequence[RecordedPart]) -> list[RecordedPart]:
+    """The parts without the first one that no other needs, and without what only that one needs."""
     needed = {name for part in parts for name in part.needs}
     ends = [part.instance_id for part in parts if part.instance_id not in needed]
-    gone = {ends[0]}
+    removed = {ends[0]}
     if len(ends) > 1:
         for part in reversed(parts):
             users = {other.instance_id for other in parts if part.instance_id in other.needs}
-            if users and users <= gone:
-                gone.add(part.instance_id)
-    return [part for part in parts if part.instance_id not in gone]
+            if users and users <= removed:
+                removed.add(part.instance_id)
+    return [part for part in parts if part.instance_id not in removed]
 
 
-def _in_order(brief: AgentBrief, *, mixed: bool) -> list[RecordedPart]:
+def _sort_parts(brief: AgentBrief, *, mixed: bool) -> list[RecordedPart]:
     """The parts in the successful order with the fewest changes of application, or with the most."""
     parts = {part.instance_id: part for part in brief.recorded}
     orders = brief.orders or (tuple(parts),)

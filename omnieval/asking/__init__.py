@@ -1,5 +1,5 @@
 """How agents ask models.
 
 model_agents     the agents that only ask a model, as a table
-first_questions  what agents ask first, as hashes
+first_questions  hashes of the first prompts of agents
 """

@@ -1,5 +1,5 @@
-"""What agents ask their models, found by having each ask about one made-up task: equal hashes, equal prompts,
-with their templates, formats, declared functions, an own prompt, and what the protocol tells.
+"""Hashes of the first prompts of agents, which are made to ask about one invented task. Equal hashes mean
+equal prompts, including templates, formats, declared functions, an own prompt and the protocol's instruction.
 """
 
 import hashlib
@@ -31,39 +31,38 @@ _TASK = AgentTask(
 
 
 @dataclass(slots=True)
-class _Listening:
-    """Models that note what they are asked. A plan is given, so that its executor asks as well; nothing else
-    is answered."""
+class _RecordingModels:
+    """Models that record their prompts. They only answer with a plan, so that its executor asks as well."""
 
-    heard: list[object] = field(default_factory=list)
+    recorded: list[object] = field(default_factory=list)
 
     async def ask(self, question: PromptInput[R], *, stage: str, item_id: str, attempt: int = 0) -> R:
         prompt = question.rendered()
-        self.heard += [prompt.template_hash, prompt.system, prompt.user, list(question.functions)]
+        self.recorded += [prompt.template_hash, prompt.system, prompt.user, list(question.functions)]
         if question.reply_type is PlanReply:
             return question.reply_type.model_validate({"steps": ["Write."]})
-        raise AgentError("Nobody answers here.")
+        raise AgentError("These models only record their prompts.")
 
 
 async def prompt_hash(entry: AgentEntry, protocol_name: str) -> str:
-    """SHA-256 of what an agent is told by a protocol, and of what it asks first.
+    """SHA-256 of the instruction that a protocol gives an agent, and of the agent's first prompt.
 
-    Agents of the user's own code are not run: of them it is what they are told.
+    Agents in the user's own code are not run: their hash covers only the instruction.
     """
-    told = PROTOCOLS.load(protocol_name).instruction(_TASK)
-    models = _Listening()
+    instruction = PROTOCOLS.load(protocol_name).instruction(_TASK)
+    models = _RecordingModels()
     if entry.agent in AGENTS and getattr(AGENTS.load(entry.agent), "MODEL", False):
         brief = AgentBrief(
-            task=_TASK.model_copy(update={"instruction": told}),
+            task=_TASK.model_copy(update={"instruction": instruction}),
             settings=entry.settings,
             prompt=entry.prompt,
             models=models,
         )
         try:
-            await AGENTS.load(entry.agent).create(brief).decide(told, _screen(), ())
-        except Exception as error:  # whatever another package's agent does, it is no reason to refuse it
-            models.heard.append(type(error).__name__)
-    return hashlib.sha256(json.dumps([told, *models.heard], sort_keys=True).encode()).hexdigest()
+            await AGENTS.load(entry.agent).create(brief).decide(instruction, _screen(), ())
+        except Exception as error:  # an exception of another package's agent is no reason to refuse it
+            models.recorded.append(type(error).__name__)
+    return hashlib.sha256(json.dumps([instruction, *models.recorded], sort_keys=True).encode()).hexdigest()
 
 
 def _screen() -> Observation:

@@ -1,6 +1,6 @@
-"""Agents that only ask a model, read from `model_agents.yaml` by the name that `--agent` and an experiment
-call them. They ask in the format that it was trained for, in one conversation; for one action as JSON per
-step; or through the provider's computer tool."""
+"""Agents that only ask a model, read from `model_agents.yaml` under their names for `--agent` and in
+experiments. They ask in one conversation in the format that the model was trained for, for one action as JSON
+per step, or through the provider's computer tool."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,21 +28,22 @@ from taskloom.taskgraph.records.interaction import Observation, Screenshot
 from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
 Shows = Literal["marks_and_list", "marks", "list", "picture"]
-"""What is shown of the screen."""
-_MOST_LOOKS = 3
+"""What a chat model sees of the screen."""
+_MAXIMUM_LOOKS = 3
 
 
 class ModelAgent(Record):
-    """What a module of an agent offers, as a row; without `form` and `shows` it uses a provider's tool."""
+    """An agent as a row, in the form of an agent's module; without `form` and `shows` it uses a provider's
+    tool."""
 
     description: str
-    """What it is; after an empty line where its format comes from, and its settings."""
+    """What it is; after an empty line, the source of its format and its settings."""
     form: ReplyFormat | None = None
     """The format that its model was trained for."""
     shows: Shows | None = None
-    """What a chat model is shown of the screen."""
+    """What a chat model sees of the screen."""
     choices: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Values that some of its settings can have, the usual one first."""
+    """Allowed values of some of its settings, the default first."""
     MODEL: ClassVar[bool] = True
 
     def create(self, brief: AgentBrief) -> Agent:
@@ -53,28 +54,30 @@ class ModelAgent(Record):
         return _tool_agent(brief) if self.shows is None else _TypedAgent(brief, self.shows)
 
     def check(self, settings: Mapping[str, JsonValue]) -> None:
-        """Raise an `AgentError` if a setting has none of its values."""
+        """Raise an `AgentError` if a setting has a value that is not allowed."""
         for name, allowed in self.choices.items():
-            said = settings.get(name, allowed[0])
-            if said not in allowed:
+            value = settings.get(name, allowed[0])
+            if value not in allowed:
                 *others, last = allowed
-                raise AgentError(f"{name} is {said!r}; it is {', '.join(others)} or {last}.")
+                raise AgentError(
+                    f"The setting {name} is {value!r}; it must be {', '.join(others)} or {last}."
+                )
 
 
 @dataclass(slots=True)
 class _SpokenAgent:
-    """Carries out the actions of a reply one by one, then asks for the next.
+    """Carries out the actions of a reply one by one, then asks for the next reply.
 
-    The conversation keeps all words, and as many of the last pictures as the setting `pictures` says. A reply
-    that is no action is told back to the model, once per step.
+    The conversation keeps all texts and the last pictures, as many as the setting `pictures` says. A reply
+    without an action is reported to the model, once per step.
     """
 
     brief: AgentBrief
     form: ReplyFormat
     _past: list[Exchange] = field(default_factory=list)
     _queue: ActionQueue = field(default_factory=ActionQueue)
-    _read: ReadReply = field(default_factory=ReadReply)
-    _said: str = ""
+    _parsed: ReadReply = field(default_factory=ReadReply)
+    _reply: str = ""
 
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
@@ -82,36 +85,38 @@ class _SpokenAgent:
         problem = history[-1].problem if history else ""
         if problem:
             self._queue.refuse(problem)
-            self._read = ReadReply()
-        for _ in range(_MOST_LOOKS):
+            self._parsed = ReadReply()
+        for _ in range(_MAXIMUM_LOOKS):
             decision = self._next_decision()
             if decision is not None:
                 return decision
-            told = [f"The last action was not carried out: {problem}"] if problem else []
-            told += [step.told for step in history[-1:] if step.told]
-            await self._ask(instruction, observation, " ".join(told))
+            messages = [f"The last action was not carried out: {problem}"] if problem else []
+            messages += [step.told for step in history[-1:] if step.told]
+            await self._ask(instruction, observation, " ".join(messages))
             problem = " ".join(dict.fromkeys(self._queue.problems.values()))
         return self._next_decision() or Decision(
-            status="give_up", message="the model only looked at the screen, again and again", reply=self._said
+            status="give_up",
+            message="the model only looked at the screen, again and again",
+            reply=self._reply,
         )
 
     def _next_decision(self) -> Decision | None:
         gesture = self._queue.next_gesture()
-        ending = self._read.ending
-        said = Decision(status="finish", thought=self._read.thought, reply=self._said)
+        ending = self._parsed.ending
+        decision = Decision(status="finish", thought=self._parsed.thought, reply=self._reply)
         if gesture is not None:
-            return said.model_copy(update={"status": "continue", "action": gesture})
+            return decision.model_copy(update={"status": "continue", "action": gesture})
         if ending is None or self._queue.problems:
             return None
         if ending.status == "finish":
-            return said.model_copy(update={"answer": ending.words})
-        # A question that nobody answers is giving up.
+            return decision.model_copy(update={"answer": ending.words})
+        # A question that cannot be answered counts as giving up.
         asks = ending.status == "ask_user" and self.brief.task.can_ask
-        message = ending.words or said.thought or "the model says that it cannot be done"
-        return said.model_copy(update={"status": "ask_user" if asks else "give_up", "message": message})
+        message = ending.words or decision.thought or "the model says that it cannot be done"
+        return decision.model_copy(update={"status": "ask_user" if asks else "give_up", "message": message})
 
     async def _ask(self, instruction: str, observation: Observation, outcome: str) -> None:
-        """Ask for the next reply and take it in."""
+        """Ask for the next reply, and queue its actions."""
         form, task = self.form, self.brief.task
         size = form.sizing.of(observation.screen_size)
         picture = resized(observation.screenshot, size)
@@ -126,25 +131,25 @@ class _SpokenAgent:
             first=not self._past,
             outcome=outcome,
             screenshot=picture,
-            past=self._remembered(),
+            past=self._earlier_turns(),
             functions=form.declarations(),
             own_prompt=self.brief.prompt,
         )
         reply = await self.brief.ask(question)
-        self._said = said = writable(reply.text)
+        self._reply = text = writable(reply.text)
         self._past.append(
-            Exchange(told=question.rendered().user, pictures=(picture,), said=said or "(nothing)")
+            Exchange(told=question.rendered().user, pictures=(picture,), said=text or "(nothing)")
         )
         self._queue.problems = {}
-        self._read = ReadReply()
+        self._parsed = ReadReply()
         try:
-            self._read = read_reply(said, form, sent=size, screen=observation.screen_size)
+            self._parsed = read_reply(text, form, sent=size, screen=observation.screen_size)
         except CallUnusableError as error:
-            raise UnusableReplyError(str(error), said) from None
-        self._queue.fill(("", action) for action in self._read.actions)
+            raise UnusableReplyError(str(error), text) from None
+        self._queue.fill(("", action) for action in self._parsed.actions)
 
-    def _remembered(self) -> tuple[Exchange, ...]:
-        """The conversation so far, with as many of its pictures as are shown beside the present one."""
+    def _earlier_turns(self) -> tuple[Exchange, ...]:
+        """The conversation so far, with those of its pictures that are still shown."""
         first = len(self._past) - _earlier_pictures(self.brief, self.form.pictures)
         return tuple(
             exchange if number >= first else exchange.model_copy(update={"pictures": ()})
@@ -154,8 +159,9 @@ class _SpokenAgent:
 
 @dataclass(slots=True)
 class _TypedAgent:
-    """Asks a chat model anew at every step, with the steps so far in words; its setting `pictures` says how
-    many of the last screens are shown. By a picture alone the model points, in its setting `coordinates`."""
+    """Asks a chat model for every step separately, with the steps so far in words. The setting `pictures` is
+    the number of the last screens that are shown. A model that sees only the picture points, in the
+    coordinates of the setting `coordinates`."""
 
     brief: AgentBrief
     shows: Shows
@@ -163,15 +169,15 @@ class _TypedAgent:
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
     ) -> Decision:
-        brief, together = self.brief, _together(self.brief.task)
+        brief, application = self.brief, _merge_applications(self.brief.task)
         coordinates: Coordinates = "labels"
         if self.shows == "picture":
             coordinates = cast(Coordinates, brief.settings.get("coordinates", "thousandths"))
         earlier = _earlier_pictures(brief, 1)
         question = ActorInput(
-            application=together.name,
-            title=together.title,
-            manual=together.manual,
+            application=application.name,
+            title=application.title,
+            manual=application.manual,
             instruction=instruction,
             history=tuple(in_history(step) for step in history),
             steps_left=max(0, brief.task.step_limit - len(history)),
@@ -187,28 +193,28 @@ class _TypedAgent:
             earlier=tuple(step.observation_screenshot for step in history[-earlier:] if earlier),
         )
         reply = await brief.ask(question)
-        said = reply.model_dump_json(exclude_defaults=True)
-        decided = Decision(status="finish", description=reply.observation, thought=reply.thought, reply=said)
+        text = reply.model_dump_json(exclude_defaults=True)
+        decision = Decision(status="finish", description=reply.observation, thought=reply.thought, reply=text)
         if reply.status == "FINISH":
-            return decided.model_copy(update={"answer": reply.message})
+            return decision.model_copy(update={"answer": reply.message})
         if reply.status == "GIVE_UP":
-            return decided.model_copy(update={"status": "give_up", "message": reply.message})
+            return decision.model_copy(update={"status": "give_up", "message": reply.message})
         action = action_of_reply(reply, coordinates, observation.screen_size)
         if action is None:
             name = repr(reply.function or "of the reply")
-            raise UnusableReplyError(f"The function {name} lacks what it needs; nothing was done.", said)
-        return decided.model_copy(update={"status": "continue", "action": action})
+            raise UnusableReplyError(f"The function {name} lacks what it needs; nothing was done.", text)
+        return decision.model_copy(update={"status": "continue", "action": action})
 
 
 def _tool_agent(brief: AgentBrief) -> Agent:
-    """With the setting `safety_checks: acknowledge` it does what the provider has doubts about."""
-    together = _together(brief.task)
+    """An agent with the computer tool; `safety_checks: acknowledge` overrides the provider's doubts."""
+    application = _merge_applications(brief.task)
 
     async def ask(instruction: str, first: Screenshot, turns: tuple[ComputerTurn, ...]) -> ComputerReply:
         question = ComputerActorInput(
-            application=together.name,
-            title=together.title,
-            manual=together.manual,
+            application=application.name,
+            title=application.title,
+            manual=application.manual,
             instruction=instruction,
             step_limit=brief.task.step_limit,
             screenshot=first,
@@ -221,8 +227,8 @@ def _tool_agent(brief: AgentBrief) -> Agent:
     return ComputerConversation(ask, "acknowledge" if doubts == "acknowledge" else "refuse")
 
 
-def _together(task: AgentTask) -> ApplicationInView:
-    """All applications of a task as one."""
+def _merge_applications(task: AgentTask) -> ApplicationInView:
+    """All applications of a task combined into one."""
     return ApplicationInView(
         name=", ".join(item.name for item in task.applications),
         title=", ".join(item.title for item in task.applications),
@@ -230,11 +236,11 @@ def _together(task: AgentTask) -> ApplicationInView:
     )
 
 
-def _earlier_pictures(brief: AgentBrief, usual: int) -> int:
-    """How many pictures are shown beside the present one."""
-    return max(0, int(str(brief.settings.get("pictures", usual))) - 1)
+def _earlier_pictures(brief: AgentBrief, default: int) -> int:
+    """How many pictures are shown besides the present one."""
+    return max(0, int(str(brief.settings.get("pictures", default))) - 1)
 
 
 _TEXT = (files("taskloom.omnieval.asking") / "model_agents.yaml").read_text(encoding="utf-8")
 ROWS: dict[str, ModelAgent] = TypeAdapter(dict[str, ModelAgent]).validate_python(YAML(typ="safe").load(_TEXT))
-"""All of them."""
+"""The agents by name."""

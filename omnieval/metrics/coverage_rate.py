@@ -1,4 +1,4 @@
-"""Depth-weighted share of completed subtasks: the deeper a subtask, the more it weighs (section 4.1)."""
+"""Share of completed subtasks, weighted by their depth (section 4.1)."""
 
 from collections.abc import Collection, Mapping
 
@@ -14,9 +14,9 @@ def measure(attempt: Attempt) -> float:
 
 
 def coverage_rate(depths: Mapping[str, int], completed: Collection[str]) -> float:
-    """Share of the subtasks' depths that was completed.
+    """Depth-weighted share of completed subtasks.
 
-    Roots have depth 1. The weights w = d / Σd sum to 1, so that CR = Σ d over the completed / Σ d over all.
+    Roots have depth 1. The weights w = d / Σd sum to 1, so CR = Σd over completed subtasks / Σd over all.
 
     >>> coverage_rate({"a": 1, "b": 2, "c": 2}, ["a", "b"])
     0.6

@@ -1,7 +1,7 @@
-"""Coherency of the order of completion over the largest coherency of any successful order (section 4.1).
+"""Coherency of the order of completion, divided by the maximum over successful orders (section 4.1).
 
-Undefined where that maximum is 0, because nothing could have been done more or less coherently, and where the
-application of some subtask is not given.
+Undefined if that maximum is 0, because all orders are equally coherent, and if the application of some
+subtask is unknown.
 """
 
 from taskloom.omnieval.lookup import Attempt
@@ -10,8 +10,8 @@ from taskloom.taskgraph.measures.coherency import maximum_coherency_of
 
 
 def measure(attempt: Attempt) -> float | None:
-    """At most 1: an agent that got away with an order in which a resource is lost may have a score above the
-    maximum over successful orders.
+    """The ratio, capped at 1: the order of a lucky agent, in which a resource is lost, may be more coherent
+    than any successful order.
 
     >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
     >>> applications = {"a": "Notes", "b": "Mail", "c": "Notes"}

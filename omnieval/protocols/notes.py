@@ -1,16 +1,16 @@
 """The protocol of the notes on OpenAI's evaluation of its Computer-Using Agent (January 2025).
 
-The prompt holds tips per application and the rules for answers: ```` ```Answer:…``` ````, `N/A` for what
-cannot be done, no reward for another form. At most 200 steps, no patience, pass@1 at temperature 0.6; pass@k
-where attempts are repeated. Tips are the first lines of the application's manual.
+The prompt contains tips per application and the rules for answers: ```` ```Answer:…``` ````, `N/A` for
+impossible tasks, no reward for another form. At most 200 steps, no patience, pass@1 at temperature 0.6, or
+pass@k for repeated attempts. Tips are the first lines of the application's manual.
 """
 
 from taskloom.omnieval.answers import ProtocolLimits, quoted_answer
 from taskloom.omnieval.brief import AgentTask
 
 LIMITS = ProtocolLimits(steps=200)
-"""Where attempts end."""
-_MOST_TIPS = 12
+"""Limits of attempts."""
+_MAXIMUM_TIPS = 12
 _ANSWER_RULES = """\
 Rules for the answer: if the task asks for a text, give it in your last message in exactly this form:
 ```Answer:<your answer>```
@@ -21,7 +21,7 @@ You have full authority until the task is done; nobody watches, so do not ask fo
 
 
 def instruction(task: AgentTask) -> str:
-    """The task, what may be used, tips per application, and the rules for answers."""
+    """The task, the open applications, tips for each, and the rules for answers."""
     names = ", ".join(item.title for item in task.applications)
     parts = [
         f"Solve the following task: {task.instruction} {task.question}".strip(),
@@ -30,11 +30,11 @@ def instruction(task: AgentTask) -> str:
     for item in task.applications:
         tips = [line.strip(" -*•") for line in item.manual.splitlines() if line.strip(" -*•#")]
         if tips:
-            listed = "\n".join(f"- {tip}" for tip in tips[:_MOST_TIPS])
+            listed = "\n".join(f"- {tip}" for tip in tips[:_MAXIMUM_TIPS])
             parts.append(f"Tips for {item.title}:\n{listed}")
     return "\n".join([*parts, _ANSWER_RULES])
 
 
 def answer(said: str) -> str:
-    """The answer in the form that the rules ask for; another form is none."""
+    """The answer in the form that the rules require; empty for any other form."""
     return quoted_answer(said)

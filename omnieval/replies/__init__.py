@@ -1,6 +1,6 @@
-"""What models say, read into actions: one table-driven reader for all formats.
+"""Parses replies of models into actions, with one table-driven parser for all formats.
 
-calls    finds calls in a reply: as code, as JSON, as XML
-verbs    one table of what calls mean, whatever their arguments are called
+calls    finds calls in a reply: in code, JSON or XML
+verbs    one table of the meanings of calls, with any names of arguments
 formats  a format: how its model is asked, and what its replies mean
 """

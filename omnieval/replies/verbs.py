@@ -1,7 +1,7 @@
-"""What calls mean, over all formats. Their arguments are read whatever they are called: a place is a list, a
-text with numbers, or x and y; a box is its middle. One table says by the name what becomes of them: actions,
-or an end. Names are compared without case, underscores and hyphens: `left_click`, `LeftClick` and `leftClick`
-are one."""
+"""The meanings of calls in all formats. Arguments are accepted under many names: a place is a list, a text
+with numbers, or x and y; a box stands for its centre. One table maps names of calls to actions or an end.
+Names are compared without case, underscores and hyphens: `left_click`, `LeftClick` and `leftClick` are equal.
+"""
 
 import json
 import math
@@ -20,118 +20,125 @@ from taskloom.taskgraph.records.computer_use import ComputerAction
 from taskloom.taskgraph.records.gestures import Button, Point
 
 Place = Callable[[tuple[float, float]], Point]
-"""The pixel of the screen that a place in the model's grid means."""
+"""Converts a place in the model's grid to a pixel of the screen."""
 _TEXTS = ("text", "content", "value", "message", "answer", "string")
-"""Names of texts."""
+"""Names of arguments that are texts."""
 _KEYS = ("keys", "key", "key_comb", "hotkey", "text")
-"""Names of keys."""
-_MOST_KEYS = 20
-"""Keys of one call that are read."""
+"""Names of arguments that are keys."""
+_MAXIMUM_KEYS = 20
+"""Number of keys of one call that are read."""
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-_LARGEST = 1e6
+_LIMIT = 1e6
 _STARTS = ("start_box", "start_point", "start_coordinate", "start_coordinates", "start")
 _PLACES = (*_STARTS, "coordinate", "coordinates", "point", "position", "box", "box_2d")
 _ENDS = ("end_box", "end_point", "end_coordinate", "coordinate2", "end", "to", "destination")
 _PAIRS = (("x", "y"), ("x1", "y1"), ("start_x", "start_y"))
 _END_PAIRS = (("destination_x", "destination_y"), ("end_x", "end_y"), ("x2", "y2"))
-_MOST_NOTCHES = 30
-_USUAL_NOTCHES = 5
+_MAXIMUM_NOTCHES = 30
+_DEFAULT_NOTCHES = 5
 _BUTTONS: dict[str, Button] = {"right": "right", "middle": "middle", "wheel": "middle"}
 _AMOUNTS = ("pixels", "amount", "scroll_amount", "magnitude", "step", "clicks", "distance")
 _SECONDS = ("time", "seconds", "duration", "secs")
-_WAYS = {"up": (0, 1), "down": (0, -1), "left": (-1, 0), "right": (1, 0)}
-_WRONG = {"failure", "fail", "failed", "infeasible", "impossible"}
+_DIRECTIONS = {"up": (0, 1), "down": (0, -1), "left": (-1, 0), "right": (1, 0)}
+_FAILURE_WORDS = {"failure", "fail", "failed", "infeasible", "impossible"}
 
 
 class Conventions(Record):
-    """What a format means by words that others mean otherwise."""
+    """Meanings that differ between formats."""
 
     notch: float = 1.0
-    """Units of an amount that are one notch of the wheel."""
+    """Units of an amount per notch of the wheel."""
     press_holds: bool = False
     """Whether `press` holds a key until `release`."""
 
 
-USUAL = Conventions()
-"""What most formats mean."""
+DEFAULT_CONVENTIONS = Conventions()
+"""The conventions of most formats."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """A call with what is needed to read its arguments."""
+    """A call, with accessors for its arguments."""
 
     call: Call
     place: Place
     conventions: Conventions
 
     def any(self, names: Sequence[str], default: JsonValue = None) -> JsonValue:
-        """The first argument of these names that is given."""
-        given = self.call.arguments
-        return next((given[name] for name in names if given.get(name) is not None), default)
+        """The first argument that is present, by these names."""
+        arguments = self.call.arguments
+        return next((arguments[name] for name in names if arguments.get(name) is not None), default)
 
     def text(self, names: Sequence[str] = _TEXTS) -> str:
-        """A text; the first positional one where none has these names."""
+        """A text by these names, otherwise the first positional one."""
         value = self.any(names)
         if value is None:
             value = next((item for item in self.call.positional if isinstance(item, str)), "")
         return writable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
     def number(self, names: Sequence[str], default: float) -> float:
-        """A number; the first positional one where none has these names."""
+        """A number by these names, otherwise the first positional argument."""
         value = self.any(names)
         if value is None and self.call.positional and not isinstance(self.call.positional[0], str):
             value = self.call.positional[0]
         return next(iter(numbers(value)), default)
 
     def named_number(self, names: Sequence[str], default: float) -> float:
-        """A number that has one of these names and is not 0."""
+        """A number other than 0 by one of these names; never a positional one."""
         return self.number(names, default) if self.any(names) else default
 
-    def here(self) -> tuple[Point, ...]:
-        """The place named, or none."""
-        return self._at(self.any(_PLACES), _PAIRS, self.call.positional[:2])
+    def start(self) -> tuple[Point, ...]:
+        """The place of the call, or none."""
+        return self._point(self.any(_PLACES), _PAIRS, self.call.positional[:2])
 
-    def there(self) -> tuple[Point, ...]:
-        """The place where a drag ends."""
-        begun = self.any(_STARTS) is not None
-        return self._at(self.any((*_ENDS, *(_PLACES[len(_STARTS) :] if begun else ()))), _END_PAIRS, ())
+    def end(self) -> tuple[Point, ...]:
+        """The end of a drag, or none."""
+        has_start = self.any(_STARTS) is not None
+        return self._point(
+            self.any((*_ENDS, *(_PLACES[len(_STARTS) :] if has_start else ()))), _END_PAIRS, ()
+        )
 
     @property
     def has_place(self) -> bool:
-        """Whether a place is named, apart from positional arguments."""
+        """Whether a named argument gives a place."""
         return self.any((*_PLACES, *(x for x, _ in _PAIRS))) is not None
 
     def is_set(self, *names: str) -> bool:
-        """Whether a switch of one of these names is on."""
+        """Whether a boolean argument of one of these names is true."""
         return str(self.any(names)).lower() == "true"
 
-    def _at(
+    def _point(
         self, value: JsonValue, pairs: Sequence[tuple[str, str]], positional: Sequence[JsonValue]
     ) -> tuple[Point, ...]:
-        given, found = self.call.arguments, numbers(value)
+        arguments, coordinates = self.call.arguments, numbers(value)
         for x, y in pairs:
-            if not found and given.get(x) is not None:
-                value, found = given[x], numbers(given[x]) + numbers(given.get(y))
-        if not found and len(positional) == 2 and not any(isinstance(item, str) for item in positional):
-            found = numbers(list(positional))
-        if len(found) >= 4:
-            found = [(found[0] + found[2]) / 2, (found[1] + found[3]) / 2]
-        if len(found) == 1 or (not found and value is not None):
+            if not coordinates and arguments.get(x) is not None:
+                value, coordinates = arguments[x], numbers(arguments[x]) + numbers(arguments.get(y))
+        if not coordinates and len(positional) == 2 and not any(isinstance(item, str) for item in positional):
+            coordinates = numbers(list(positional))
+        if len(coordinates) >= 4:
+            left, top, right, bottom = coordinates[:4]
+            coordinates = [(left + right) / 2, (top + bottom) / 2]
+        if len(coordinates) == 1 or (not coordinates and value is not None):
             raise CallUnusableError(f"{self} names no place; a place has two numbers.")
-        return (self.place((found[0], found[1])),) if found else ()
+        return (self.place((coordinates[0], coordinates[1])),) if coordinates else ()
 
     def keys(self) -> tuple[str, ...]:
-        """The keys of a chord; a `CallUnusableError` if it names none."""
+        """The keys of a chord.
+
+        Raises:
+            CallUnusableError: it names none.
+        """
         value = self.any(_KEYS)
         if value is None:
             value = list(self.call.positional)
         if isinstance(value, list) and len(value) == 1:
             value = value[0]
-        found = tuple(map(writable, _key_names(value)))
-        if not found:
+        names = tuple(map(writable, _key_names(value)))
+        if not names:
             raise CallUnusableError(f"{self} names no key.")
-        return found
+        return names
 
     def __str__(self) -> str:
         named = (f"{key}={value!r}" for key, value in self.call.arguments.items())
@@ -140,7 +147,7 @@ class Arguments:
 
 
 def writable(text: str) -> str:
-    r"""The text with what UTF-8 cannot write, such as half a character, as question marks.
+    r"""The text with question marks for what UTF-8 cannot encode, such as lone surrogates.
 
     >>> writable("a\ud800b")
     'a?b'
@@ -149,7 +156,7 @@ def writable(text: str) -> str:
 
 
 def numbers(value: JsonValue) -> list[float]:
-    """The numbers in a value; a text's in the order in which they are written.
+    """The numbers in a value; those of a text in the order in which they are written.
 
     >>> numbers("<point>12 34.5</point>"), numbers([[1, 2, 3, 4]]), numbers(None)
     ([12.0, 34.5], [1.0, 2.0, 3.0, 4.0], [])
@@ -158,9 +165,9 @@ def numbers(value: JsonValue) -> list[float]:
     if isinstance(value, bool) or value is None:
         return found
     if isinstance(value, (int, float)):
-        found = [value] if abs(value) <= _LARGEST and math.isfinite(value) else []
+        found = [value] if abs(value) <= _LIMIT and math.isfinite(value) else []
     elif isinstance(value, str):
-        found = [number for item in _NUMBER.findall(value[:200]) if abs(number := float(item)) <= _LARGEST]
+        found = [number for item in _NUMBER.findall(value[:200]) if abs(number := float(item)) <= _LIMIT]
     elif isinstance(value, list):
         for item in value[:8]:
             found += numbers(item)
@@ -177,21 +184,21 @@ def _key_names(value: JsonValue) -> tuple[str, ...]:
     (('ctrl', 'c'), ('Control', 'Shift', 'A'), ('+',), ('ctrl', 'v'))
     """
     if isinstance(value, list):
-        return tuple(str(item).strip() or str(item) for item in value[:_MOST_KEYS] if str(item))
+        return tuple(str(item).strip() or str(item) for item in value[:_MAXIMUM_KEYS] if str(item))
     if not isinstance(value, str) or not value:
         return ()
     if value.startswith("[") and value.endswith("]") and len(value) > 2:
         return tuple(part.strip().strip("'\"") for part in value[1:-1].split(",") if part.strip())
     if len(value.strip()) <= 1:
         return (value.strip() or " ",)
-    parts = re.split(r"[\s+]+", value.strip())[:_MOST_KEYS]
+    parts = re.split(r"[\s+]+", value.strip())[:_MAXIMUM_KEYS]
     keys = [part for part in parts if part]
     return tuple([*keys, "+"] if value.rstrip().endswith("+") else keys)
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a model says that it has ended, with an answer, a reason or a question to the user."""
+    """The end that a model declares, with an answer, a reason or a question to the user."""
 
     status: Literal["finish", "give_up", "ask_user"]
     words: str = ""
@@ -201,125 +208,131 @@ _Meaning = Callable[[Arguments], tuple[ComputerAction, ...] | Ending]
 
 
 def meaning_of(call: Call, place: Place, conventions: Conventions) -> tuple[ComputerAction, ...] | Ending:
-    """The actions of a call in pixels of the screen, or the end that it says.
+    """The actions of a call in pixels of the screen, or the end that it declares.
 
     >>> call = Call("left_double", {"start_box": "(3,4)"})
     >>> meaning_of(call, lambda place: (int(place[0]), int(place[1])), Conventions())[0].times
     2
 
     Raises:
-        CallUnusableError: there is no such action, or it lacks what it needs.
+        CallUnusableError: there is no such action, or it lacks an argument.
     """
-    within = call.arguments.get("action")
-    name = within if isinstance(within, str) else call.name
+    action = call.arguments.get("action")
+    name = action if isinstance(action, str) else call.name
     meaning = _MEANINGS.get(re.sub("[_ -]", "", name).lower())
     if meaning is None:
         raise CallUnusableError(f"There is no action {name[:60]!r}.")
-    if isinstance(within, str):
+    if isinstance(action, str):
         others = {key: value for key, value in call.arguments.items() if key != "action"}
         call = Call(name, others, call.positional)
     return meaning(Arguments(call, place, conventions))
 
 
-def _click(given: Arguments, button: Button = "left", times: int = 1) -> tuple[ComputerAction, ...]:
-    named = given.text(("button",)).lower() if given.any(("button",)) else ""
-    used = _BUTTONS.get(named, button)
-    clicks = min(3, max(1, int(given.named_number(("clicks", "num_clicks"), times))))
-    held = _key_names(given.any(("hold_keys", "held", "modifiers")))
-    return (ComputerAction(kind="click", path=given.here(), button=used, times=clicks, keys=held),)
+def _click(arguments: Arguments, button: Button = "left", times: int = 1) -> tuple[ComputerAction, ...]:
+    named = arguments.text(("button",)).lower() if arguments.any(("button",)) else ""
+    button = _BUTTONS.get(named, button)
+    clicks = min(3, max(1, int(arguments.named_number(("clicks", "num_clicks"), times))))
+    held = _key_names(arguments.any(("hold_keys", "held", "modifiers")))
+    return (ComputerAction(kind="click", path=arguments.start(), button=button, times=clicks, keys=held),)
 
 
-def _drag(given: Arguments) -> tuple[ComputerAction, ...]:
-    here, there = given.here(), given.there()
-    if here and there:
-        return (ComputerAction(kind="drag", path=(*here, *there)),)
-    if not (end := there or here):
-        raise CallUnusableError(f"{given} names no place to drag to.")
-    # One place alone is where it ends; it begins where the pointer is.
+def _drag(arguments: Arguments) -> tuple[ComputerAction, ...]:
+    start, end = arguments.start(), arguments.end()
+    if start and end:
+        return (ComputerAction(kind="drag", path=(*start, *end)),)
+    if not (start or end):
+        raise CallUnusableError(f"{arguments} names no place to drag to.")
+    # A single place is the end; the drag begins at the pointer.
     return (
         ComputerAction(kind="button_down"),
-        ComputerAction(kind="move", path=end),
+        ComputerAction(kind="move", path=end or start),
         ComputerAction(kind="button_up"),
     )
 
 
-def _scroll(given: Arguments, *, sideways: bool = False) -> tuple[ComputerAction, ...]:
-    unit = given.conventions.notch
-    way = _WAYS.get(given.text(("direction", "scroll_direction")).lower())
-    notches = _notches(given.number(_AMOUNTS, 0.0), unit)
-    if way is not None:
-        notches = abs(notches) or _USUAL_NOTCHES
-        wheel = (way[0] * notches, way[1] * notches)
+def _scroll(arguments: Arguments, *, sideways: bool = False) -> tuple[ComputerAction, ...]:
+    unit = arguments.conventions.notch
+    direction = _DIRECTIONS.get(arguments.text(("direction", "scroll_direction")).lower())
+    notches = _notches(arguments.number(_AMOUNTS, 0.0), unit)
+    if direction is not None:
+        notches = abs(notches) or _DEFAULT_NOTCHES
+        wheel = (direction[0] * notches, direction[1] * notches)
     else:
         wheel = (notches, 0) if sideways else (0, notches)
-        right = given.named_number(("delta_x", "scroll_x"), 0)
-        down = given.named_number(("delta_y", "scroll_y"), 0)
+        right = arguments.named_number(("delta_x", "scroll_x"), 0)
+        down = arguments.named_number(("delta_y", "scroll_y"), 0)
         if right or down:
             wheel = (_notches(right, unit), -_notches(down, unit))
     if wheel == (0, 0):
-        raise CallUnusableError(f"{given} says neither how far nor which way.")
-    return (ComputerAction(kind="scroll", path=given.here() if given.has_place else (), wheel=wheel),)
+        raise CallUnusableError(f"{arguments} says neither how far nor which way.")
+    return (
+        ComputerAction(kind="scroll", path=arguments.start() if arguments.has_place else (), wheel=wheel),
+    )
 
 
-def _type(given: Arguments) -> tuple[ComputerAction, ...]:
-    text = given.text()
+def _type(arguments: Arguments) -> tuple[ComputerAction, ...]:
+    text = arguments.text()
     if not text:
-        raise CallUnusableError(f"{given} names no text.")
-    done = [ComputerAction(kind="click", path=given.here())] if given.has_place else []
-    if given.is_set("clear_before_typing", "clear", "override", "overwrite"):
-        done += [_press(("ctrl", "a")), _press(("delete",))]
-    done.append(ComputerAction(kind="type", text=text))
-    if given.is_set("press_enter", "enter", "submit"):
-        done.append(_press(("enter",)))
-    return tuple(done)
+        raise CallUnusableError(f"{arguments} names no text.")
+    actions = [ComputerAction(kind="click", path=arguments.start())] if arguments.has_place else []
+    if arguments.is_set("clear_before_typing", "clear", "override", "overwrite"):
+        actions += [_press_action(("ctrl", "a")), _press_action(("delete",))]
+    actions.append(ComputerAction(kind="type", text=text))
+    if arguments.is_set("press_enter", "enter", "submit"):
+        actions.append(_press_action(("enter",)))
+    return tuple(actions)
 
 
-def _press(keys: tuple[str, ...], times: int = 1) -> ComputerAction:
+def _press_action(keys: tuple[str, ...], times: int = 1) -> ComputerAction:
     return ComputerAction(kind="press", keys=keys, times=times)
 
 
-def _pressed(given: Arguments) -> tuple[ComputerAction, ...]:
-    times = int(given.named_number(("presses", "repeat"), 1))
-    return (_press(given.keys(), min(100, max(1, times))),)
+def _press_keys(arguments: Arguments) -> tuple[ComputerAction, ...]:
+    times = int(arguments.named_number(("presses", "repeat"), 1))
+    return (_press_action(arguments.keys(), min(100, max(1, times))),)
 
 
-def _pressed_in_turn(given: Arguments) -> tuple[ComputerAction, ...]:
-    """Several keys of PyAutoGUI's `press` are pressed one after the other."""
-    if given.conventions.press_holds:
-        return _key(given, "key_down")
-    value = given.any(_KEYS, given.call.positional[0] if given.call.positional else None)
+def _press_in_turn(arguments: Arguments) -> tuple[ComputerAction, ...]:
+    """PyAutoGUI's `press`, which presses several keys in sequence."""
+    if arguments.conventions.press_holds:
+        return _key(arguments, "key_down")
+    value = arguments.any(_KEYS, arguments.call.positional[0] if arguments.call.positional else None)
     if isinstance(value, list):
-        return tuple(_press(_key_names(item)) for item in value[:_MOST_KEYS] if _key_names(item))
-    return _pressed(given)
+        return tuple(_press_action(_key_names(item)) for item in value[:_MAXIMUM_KEYS] if _key_names(item))
+    return _press_keys(arguments)
 
 
-def _move(given: Arguments) -> tuple[ComputerAction, ...]:
-    if not (here := given.here()):
-        raise CallUnusableError(f"{given} names no place.")
-    return (ComputerAction(kind="move", path=here),)
+def _move(arguments: Arguments) -> tuple[ComputerAction, ...]:
+    if not (point := arguments.start()):
+        raise CallUnusableError(f"{arguments} names no place.")
+    return (ComputerAction(kind="move", path=point),)
 
 
-def _button(given: Arguments, kind: Literal["button_down", "button_up"]) -> tuple[ComputerAction, ...]:
-    return (ComputerAction(kind=kind, path=given.here()),)
+def _button(arguments: Arguments, kind: Literal["button_down", "button_up"]) -> tuple[ComputerAction, ...]:
+    return (ComputerAction(kind=kind, path=arguments.start()),)
 
 
-def _key(given: Arguments, kind: Literal["key_down", "key_up"]) -> tuple[ComputerAction, ...]:
-    return (ComputerAction(kind=kind, keys=given.keys()),)
+def _key(arguments: Arguments, kind: Literal["key_down", "key_up"]) -> tuple[ComputerAction, ...]:
+    return (ComputerAction(kind=kind, keys=arguments.keys()),)
 
 
-def _wait(given: Arguments, usual: float = 1.0) -> tuple[ComputerAction, ...]:
-    return (ComputerAction(kind="wait", seconds=max(0.0, given.number(_SECONDS, usual))),)
+def _wait(arguments: Arguments, default: float = 1.0) -> tuple[ComputerAction, ...]:
+    return (ComputerAction(kind="wait", seconds=max(0.0, arguments.number(_SECONDS, default))),)
 
 
-def _hold(given: Arguments) -> tuple[ComputerAction, ...]:
-    seconds = max(0.0, given.named_number(_SECONDS, 1.0))
-    return (ComputerAction(kind="hold", keys=given.keys(), seconds=seconds),)
+def _hold(arguments: Arguments) -> tuple[ComputerAction, ...]:
+    seconds = max(0.0, arguments.named_number(_SECONDS, 1.0))
+    return (ComputerAction(kind="hold", keys=arguments.keys(), seconds=seconds),)
 
 
-def _end(given: Arguments, usual: Literal["finish", "give_up", "ask_user"]) -> Ending:
-    status = given.text(("status", "goal_status")).lower() if given.any(("status", "goal_status")) else ""
-    words = given.text((*_TEXTS, "reason", "question"))
-    return Ending("give_up" if status in _WRONG else usual, words if words.lower() != status else "")
+def _ending(arguments: Arguments, default: Literal["finish", "give_up", "ask_user"]) -> Ending:
+    status = (
+        arguments.text(("status", "goal_status")).lower() if arguments.any(("status", "goal_status")) else ""
+    )
+    words = arguments.text((*_TEXTS, "reason", "question"))
+    return Ending(
+        "give_up" if status in _FAILURE_WORDS else default, words if words.lower() != status else ""
+    )
 
 
 _NAMES: dict[str, _Meaning] = {
@@ -333,29 +346,29 @@ _NAMES: dict[str, _Meaning] = {
     "scroll vscroll scrollat scrolldocument scrolldesktop": _scroll,
     "hscroll": partial(_scroll, sideways=True),
     "type write typewrite typetext inputtext typetextat writeatdesktop writedesktop": _type,
-    "key hotkey keypress keycombination hotkeydesktop presskey": _pressed,
-    "press": _pressed_in_turn,
+    "key hotkey keypress keycombination hotkeydesktop presskey": _press_keys,
+    "press": _press_in_turn,
     "keydown": partial(_key, kind="key_down"),
     "keyup release": partial(_key, kind="key_up"),
     "holdkey": _hold,
     "mousedown leftmousedown": partial(_button, kind="button_down"),
     "mouseup leftmouseup": partial(_button, kind="button_up"),
     "wait sleep waitdesktop": _wait,
-    "wait5seconds": partial(_wait, usual=5.0),
-    "screenshot takescreenshot cursorposition openwebbrowser": lambda given: (
+    "wait5seconds": partial(_wait, default=5.0),
+    "screenshot takescreenshot cursorposition openwebbrowser": lambda arguments: (
         ComputerAction(kind="screenshot"),
     ),
-    "goback": lambda given: (_press(("alt", "left")),),
-    "goforward": lambda given: (_press(("alt", "right")),),
-    "finished finish done stop terminate answer status complete": partial(_end, usual="finish"),
-    "fail infeasible giveup": partial(_end, usual="give_up"),
-    "calluser askuser": partial(_end, usual="ask_user"),
+    "goback": lambda arguments: (_press_action(("alt", "left")),),
+    "goforward": lambda arguments: (_press_action(("alt", "right")),),
+    "finished finish done stop terminate answer status complete": partial(_ending, default="finish"),
+    "fail infeasible giveup": partial(_ending, default="give_up"),
+    "calluser askuser": partial(_ending, default="ask_user"),
 }
 _MEANINGS = {name: meaning for names, meaning in _NAMES.items() for name in names.split()}
 
 
 def _notches(amount: float, unit: float) -> int:
-    """An amount as notches of the wheel, at least one in its direction."""
+    """An amount in notches of the wheel, at least one if it is not 0."""
     if not amount:
         return 0
-    return (1 if amount > 0 else -1) * min(_MOST_NOTCHES, max(1, round(abs(amount) / unit)))
+    return (1 if amount > 0 else -1) * min(_MAXIMUM_NOTCHES, max(1, round(abs(amount) / unit)))

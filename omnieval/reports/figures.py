@@ -1,5 +1,5 @@
-"""The paper's figures for one's own agents, as SVG: the radar of capabilities, chains against graphs,
-pass@k curves, scores against those of people. And the page that shows them with the tables."""
+"""The paper's figures for the measured agents, as SVG: the radar of capabilities, chains against graphs,
+pass@k curves, metrics against scores of people; and the page that shows them with the tables."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -13,14 +13,14 @@ from taskloom.resources.reading.catalog import load_capabilities
 from taskloom.taskgraph.records.agent_run import Experiment, Standing
 
 COLOURS = ("#3367b5", "#c4532d", "#2f8a55", "#8a4fa8", "#b08a1e", "#4a9aa5", "#a33a5b", "#6b6b6b")
-"""One colour per agent, in turn."""
+"""Colours of the agents, in order, repeated if there are more agents."""
 _SIZE, _MIDDLE, _RADIUS = 460, 230, 140
 
 
 def figures(standings: Sequence[Standing]) -> dict[str, str]:
-    """Titles and drawings of the figures that there is anything to draw for."""
+    """The figures that have data, as drawings by title."""
     agents = list(dict.fromkeys(item.agent for item in standings))
-    found = {
+    drawings = {
         "Capabilities, coverage rate (Figure 1 of the paper as a radar)": _radar(agents, standings),
         "Subtask identification and long instructions (Figure 6)": _bars(
             agents, standings, {"subtask_identification": "SI", "long_instruction_following": "LIF"}
@@ -31,19 +31,19 @@ def figures(standings: Sequence[Standing]) -> dict[str, str]:
         "pass@k": _curves(agents, standings, "pass@"),
         "pass^k": _curves(agents, standings, "pass^"),
     }
-    return {title: drawing for title, drawing in found.items() if drawing}
+    return {title: drawing for title, drawing in drawings.items() if drawing}
 
 
 def correlations(attempts: Sequence[ScoredAttempt]) -> Mapping[str, str]:
-    """Figure 5: a point per attempt that people scored, by title."""
-    found = {}
+    """Figure 5: drawings by title, with a point per attempt that people scored."""
+    drawings = {}
     for metric, human in HUMAN.items():
         pairs, name = score_pairs(attempts, metric, human), metric.replace("_", " ")
         if pairs:
             r = pearson(pairs)
             title = f"{name.capitalize()} and people (Figure 5), r = {'–' if r is None else f'{r:.2f}'}"
-            found[title] = _scatter(pairs, name, human.replace("_", " "))
-    return found
+            drawings[title] = _scatter(pairs, name, human.replace("_", " "))
+    return drawings
 
 
 def _radar(agents: Sequence[str], standings: Sequence[Standing]) -> str:
@@ -57,14 +57,14 @@ def _radar(agents: Sequence[str], standings: Sequence[Standing]) -> str:
         return ""
     parts = []
     for share in (0.25, 0.5, 0.75, 1.0):
-        ring = " ".join(_place(number, len(axes), share) for number in range(len(axes)))
+        ring = " ".join(_radar_point(number, len(axes), share) for number in range(len(axes)))
         parts.append(f'<polygon points="{ring}" fill="none" stroke="#ccc"/>')
     for number, axis in enumerate(axes):
-        x, y = map(float, _place(number, len(axes), 1.18).split(","))
+        x, y = map(float, _radar_point(number, len(axes), 1.18).split(","))
         parts.append(_text(x, y, escape(axis.title), 10))
-    for agent, colour in _coloured(agents):
+    for agent, colour in _with_colours(agents):
         points = " ".join(
-            _place(number, len(axes), values.get((agent, axis.name)) or 0.0)
+            _radar_point(number, len(axes), values.get((agent, axis.name)) or 0.0)
             for number, axis in enumerate(axes)
         )
         parts.append(f'<polygon points="{points}" fill="{colour}" fill-opacity="0.12" stroke="{colour}"/>')
@@ -77,23 +77,23 @@ def _bars(agents: Sequence[str], standings: Sequence[Standing], groups: Mapping[
         return ""
     parts, x, width = [], 50.0, 22
     for group, label in groups.items():
-        begin = x
-        for agent, colour in _coloured(agents):
-            found = values.get((agent, group))
-            if found is not None and found.value is not None:
-                height = 200 * found.value
+        left = x
+        for agent, colour in _with_colours(agents):
+            standing = values.get((agent, group))
+            if standing is not None and standing.value is not None:
+                height = 200 * standing.value
                 parts.append(
                     f'<rect x="{x:.0f}" y="{230 - height:.1f}" width="{width - 4}" height="{height:.1f}"'
-                    f' fill="{colour}"><title>{escape(agent)}: {100 * found.value:.1f}</title></rect>'
+                    f' fill="{colour}"><title>{escape(agent)}: {100 * standing.value:.1f}</title></rect>'
                 )
-                if found.low is not None and found.high is not None:
+                if standing.low is not None and standing.high is not None:
                     middle = x + width / 2 - 2
                     parts.append(
-                        f'<line x1="{middle:.0f}" x2="{middle:.0f}" y1="{230 - 200 * found.low:.1f}"'
-                        f' y2="{230 - 200 * found.high:.1f}" stroke="#222"/>'
+                        f'<line x1="{middle:.0f}" x2="{middle:.0f}" y1="{230 - 200 * standing.low:.1f}"'
+                        f' y2="{230 - 200 * standing.high:.1f}" stroke="#222"/>'
                     )
             x += width
-        parts.append(_text((begin + x) / 2, 246, label, 11))
+        parts.append(_text((left + x) / 2, 246, label, 11))
         x += 30
     parts += _scale(x)
     return _svg(max(x, 300), 260, parts, agents)
@@ -104,22 +104,22 @@ def _curves(agents: Sequence[str], standings: Sequence[Standing], prefix: str) -
     for item in standings:
         if item.metric.startswith(prefix) and item.value is not None and item.group == ALL:
             curves.setdefault(item.agent, []).append((int(item.metric.removeprefix(prefix)), item.value))
-    most = max((k for curve in curves.values() for k, _ in curve), default=0)
-    if most < 2:
+    maximum = max((k for curve in curves.values() for k, _ in curve), default=0)
+    if maximum < 2:
         return ""
     parts = _scale(440)
-    for k in range(1, most + 1):
-        parts.append(_text(60 + 360 * (k - 1) / (most - 1), 246, str(k), 11))
-    for agent, colour in _coloured(agents):
+    for k in range(1, maximum + 1):
+        parts.append(_text(60 + 360 * (k - 1) / (maximum - 1), 246, str(k), 11))
+    for agent, colour in _with_colours(agents):
         points = " ".join(
-            f"{60 + 360 * (k - 1) / (most - 1):.0f},{230 - 200 * value:.1f}"
+            f"{60 + 360 * (k - 1) / (maximum - 1):.0f},{230 - 200 * value:.1f}"
             for k, value in sorted(curves.get(agent, []))
         )
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>')
     return _svg(450, 260, parts, agents)
 
 
-def _scatter(pairs: Sequence[tuple[float, float]], across: str, up: str) -> str:
+def _scatter(pairs: Sequence[tuple[float, float]], x_label: str, y_label: str) -> str:
     points = "".join(
         f'<circle cx="{50 + 200 * x:.1f}" cy="{220 - 200 * y:.1f}" r="4" fill="{COLOURS[0]}" opacity="0.35"/>'
         for x, y in pairs
@@ -131,16 +131,16 @@ def _scatter(pairs: Sequence[tuple[float, float]], across: str, up: str) -> str:
     )
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 280 262" width="280" font-family="sans-serif">'
-        f'<path d="M50 20V220H250" fill="none" stroke="#999"/>{marks}{points}{_text(150, 254, across, 11)}'
-        f'<text x="50" y="12" font-size="11">{up}</text></svg>'
+        f'<path d="M50 20V220H250" fill="none" stroke="#999"/>{marks}{points}{_text(150, 254, x_label, 11)}'
+        f'<text x="50" y="12" font-size="11">{y_label}</text></svg>'
     )
 
 
-def _text(x: float, y: float, told: str, size: int) -> str:
-    return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="middle" font-size="{size}">{told}</text>'
+def _text(x: float, y: float, text: str, size: int) -> str:
+    return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="middle" font-size="{size}">{text}</text>'
 
 
-def _place(number: int, count: int, share: float) -> str:
+def _radar_point(number: int, count: int, share: float) -> str:
     angle = 2 * pi * number / count - pi / 2
     return f"{_MIDDLE + _RADIUS * share * cos(angle):.1f},{_MIDDLE + _RADIUS * share * sin(angle):.1f}"
 
@@ -153,7 +153,7 @@ def _scale(right: float) -> list[str]:
     ]
 
 
-def _coloured(agents: Sequence[str]) -> list[tuple[str, str]]:
+def _with_colours(agents: Sequence[str]) -> list[tuple[str, str]]:
     return [(agent, COLOURS[number % len(COLOURS)]) for number, agent in enumerate(agents)]
 
 
@@ -161,11 +161,11 @@ def _svg(width: float, height: float, parts: Sequence[str], agents: Sequence[str
     legend = [
         f'<rect x="10" y="{height + 6 + 16 * number:.0f}" width="10" height="10" fill="{colour}"/>'
         f'<text x="26" y="{height + 15 + 16 * number:.0f}" font-size="11">{escape(agent)}</text>'
-        for number, (agent, colour) in enumerate(_coloured(agents))
+        for number, (agent, colour) in enumerate(_with_colours(agents))
     ]
-    whole = height + 12 + 16 * len(agents)
+    total = height + 12 + 16 * len(agents)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {whole:.0f}" width="{width:.0f}"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {total:.0f}" width="{width:.0f}"'
         f' font-family="sans-serif">{"".join(parts)}{"".join(legend)}</svg>'
     )
 
@@ -173,7 +173,7 @@ def _svg(width: float, height: float, parts: Sequence[str], agents: Sequence[str
 def report_page(
     experiment: Experiment, tables: Sequence[ReportTable], figures: Mapping[str, str], remarks: Sequence[str]
 ) -> str:
-    """The page; texts of agents and models are shown as text, whatever they hold."""
+    """The report as HTML; all texts of agents and models are escaped."""
     from jinja2 import Environment, StrictUndefined
 
     facts = {
@@ -184,7 +184,7 @@ def report_page(
         "attempts": experiment.attempts,
         "status": experiment.status,
         "taskloom": experiment.software_version,
-        "begun": experiment.started_at,
+        "started": experiment.started_at,
         "ended": experiment.finished_at or "–",
         **{f"hash of {name}": value[:12] for name, value in experiment.hashes.items()},
     }

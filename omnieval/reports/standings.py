@@ -15,12 +15,12 @@ from taskloom.taskgraph.records.task import Task
 ALL = "all"
 """The group of all tasks."""
 COMPARED = ("success", "coverage_rate", "logical_consistency")
-"""Metrics in which agents are compared with each other."""
+"""Metrics by which agents are compared with each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredAttempt:
-    """A valid attempt with its task and what the metrics say of it."""
+    """A valid attempt with its task and its scores by metric."""
 
     run: AgentRun
     task: Task
@@ -29,63 +29,70 @@ class ScoredAttempt:
 
 def standings(attempts: Iterable[ScoredAttempt]) -> tuple[Standing, ...]:
     """All figures of all agents, with intervals over tasks."""
-    found: list[Standing] = []
+    figures: list[Standing] = []
     for agent, own in by_agent(attempts).items():
         for group, members in _groups(own).items():
             for metric in sorted({name for item in members for name in item.scores}):
-                found.append(_standing(agent, group, metric, *_mean(members, metric)))
+                figures.append(_standing(agent, group, metric, *_mean(members, metric)))
             if group == ALL:
-                for further in (_repeated, _per_success, _variants, _chains):
-                    found += further(agent, members)
-    return tuple(item for item in found if item.tasks)
+                for further in (_repeat_standings, _success_costs, _variant_standings, _twin_standings):
+                    figures += further(agent, members)
+    return tuple(item for item in figures if item.tasks)
 
 
 def comparisons(attempts: Iterable[ScoredAttempt]) -> tuple[Comparison, ...]:
-    """Every two agents over the tasks that both attempted."""
-    own = by_agent(attempts)
-    found = []
+    """Every pair of agents, compared over the tasks that both attempted."""
+    grouped = by_agent(attempts)
+    pairs = []
     for metric in COMPARED:
-        values = {agent: _per_task(made, metric) for agent, made in own.items()}
-        for first, second in combinations(own, 2):
+        values = {agent: _per_task(own, metric) for agent, own in grouped.items()}
+        for first, second in combinations(grouped, 2):
             difference = paired(values[first], values[second])
             if difference is not None:
-                ends = {"low": difference.low, "high": difference.high, "p_value": difference.p_value}
-                whose = {"first": first, "second": second, "metric": metric}
-                tasks = len(values[first].keys() & values[second].keys())
-                found.append(Comparison(**whose, **ends, difference=difference.value, tasks=tasks))
-    return tuple(found)
+                comparison = Comparison(
+                    first=first,
+                    second=second,
+                    metric=metric,
+                    difference=difference.value,
+                    low=difference.low,
+                    high=difference.high,
+                    p_value=difference.p_value,
+                    tasks=len(values[first].keys() & values[second].keys()),
+                )
+                pairs.append(comparison)
+    return tuple(pairs)
 
 
 def by_agent(attempts: Iterable[ScoredAttempt]) -> dict[str, list[ScoredAttempt]]:
     """The attempts of each agent."""
-    found: dict[str, list[ScoredAttempt]] = defaultdict(list)
+    grouped: dict[str, list[ScoredAttempt]] = defaultdict(list)
     for item in attempts:
-        found[item.run.agent].append(item)
-    return dict(found)
+        grouped[item.run.agent].append(item)
+    return dict(grouped)
 
 
 def _groups(attempts: Sequence[ScoredAttempt]) -> dict[str, list[ScoredAttempt]]:
-    """All attempts; those at tasks of a capability; those at tasks of a level, easy ones first."""
-    found: dict[str, list[ScoredAttempt]] = {ALL: list(attempts)}
+    """All attempts; those at tasks of a capability; those at tasks of a level, easy levels first."""
+    groups: dict[str, list[ScoredAttempt]] = {ALL: list(attempts)}
     for item in attempts:
         for capability in item.task.capabilities:
-            found.setdefault(capability, []).append(item)
+            groups.setdefault(capability, []).append(item)
     for position, dimension in enumerate(DIMENSIONS):
         for level in LEVELS:
             members = [item for item in attempts if cell_of(item.task.complexity)[position] == level]
             if members:
-                found[f"{dimension} {level}"] = members
-    return found
+                groups[f"{dimension} {level}"] = members
+    return groups
 
 
 def _per_task(attempts: Iterable[ScoredAttempt], metric: str) -> dict[str, float]:
-    """Mean over the attempts at each task for which the metric is defined."""
+    """Mean over the attempts at each task, as far as the metric is defined."""
     values: dict[str, list[float]] = defaultdict(list)
     for item in attempts:
         value = item.scores.get(metric)
         if value is not None:
             values[item.task.task_id].append(value)
-    return {name: fmean(given) for name, given in values.items()}
+    return {name: fmean(scores) for name, scores in values.items()}
 
 
 def _mean(attempts: Iterable[ScoredAttempt], metric: str) -> tuple[Interval | None, int]:
@@ -93,29 +100,29 @@ def _mean(attempts: Iterable[ScoredAttempt], metric: str) -> tuple[Interval | No
     return interval(list(values.values())), len(values)
 
 
-def _repeated(agent: str, attempts: Sequence[ScoredAttempt]) -> Iterator[Standing]:
-    """pass@k and pass^k for every k up to the number of repeats; of a task that is told in several ways, the
+def _repeat_standings(agent: str, attempts: Sequence[ScoredAttempt]) -> Iterator[Standing]:
+    """pass@k and pass^k for every k up to the number of repeats; for a task with several instructions, the
     mean over them, as only attempts at the same instruction are repeats."""
-    tries: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    successes: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for item in attempts:
-        tries[item.task.task_id, item.run.variant].append(item.run.success)
-    for k in range(1, max((len(given) for given in tries.values()), default=0) + 1):
+        successes[item.task.task_id, item.run.variant].append(item.run.success)
+    for k in range(1, max((len(repeats) for repeats in successes.values()), default=0) + 1):
         for name, chance in ((f"pass@{k}", pass_at), (f"pass^{k}", pass_all)):
-            values: dict[str, list[float]] = defaultdict(list)
-            for (task, _), given in tries.items():
-                value = chance(sum(given), len(given), k)
+            chances: dict[str, list[float]] = defaultdict(list)
+            for (task, _), repeats in successes.items():
+                value = chance(sum(repeats), len(repeats), k)
                 if value is not None:
-                    values[task].append(value)
-            defined = [fmean(found) for found in values.values()]
-            yield _standing(agent, ALL, name, interval(defined), len(defined))
+                    chances[task].append(value)
+            means = [fmean(values) for values in chances.values()]
+            yield _standing(agent, ALL, name, interval(means), len(means))
 
 
-def _per_success(agent: str, attempts: Sequence[ScoredAttempt]) -> Iterator[Standing]:
-    """What a success takes: everything spent, failures included, over the successes."""
+def _success_costs(agent: str, attempts: Sequence[ScoredAttempt]) -> Iterator[Standing]:
+    """The cost of a success: everything spent, including on failures, divided by the successes."""
     tasks = sorted({item.task.task_id for item in attempts})
-    wins = dict.fromkeys(tasks, 0.0)
+    successes = dict.fromkeys(tasks, 0.0)
     for item in attempts:
-        wins[item.task.task_id] += item.run.success
+        successes[item.task.task_id] += item.run.success
     amounts: dict[str, Callable[[AgentRun], float]] = {
         "steps_per_success": lambda run: float(run.steps),
         "usd_per_success": lambda run: run.provenance.cost_usd,
@@ -123,16 +130,16 @@ def _per_success(agent: str, attempts: Sequence[ScoredAttempt]) -> Iterator[Stan
         "seconds_per_success": lambda run: run.decision_seconds + run.environment_seconds,
     }
     for name, amount in amounts.items():
-        taken = dict.fromkeys(tasks, 0.0)
+        spent = dict.fromkeys(tasks, 0.0)
         for item in attempts:
-            taken[item.task.task_id] += amount(item.run)
-        if any(taken.values()):
-            found = ratio([taken[task] for task in tasks], [wins[task] for task in tasks])
-            yield _standing(agent, ALL, name, found, len(tasks))
+            spent[item.task.task_id] += amount(item.run)
+        if any(spent.values()):
+            per_success = ratio([spent[task] for task in tasks], [successes[task] for task in tasks])
+            yield _standing(agent, ALL, name, per_success, len(tasks))
 
 
-def _variants(agent: str, attempts: Sequence[ScoredAttempt]) -> Iterator[Standing]:
-    """Coverage rate per instruction; and its mean standard deviation over the orders of telling (Table 8)."""
+def _variant_standings(agent: str, attempts: Sequence[ScoredAttempt]) -> Iterator[Standing]:
+    """Coverage rate per instruction variant, and its mean standard deviation over the orders (Table 8)."""
     by_variant: dict[str, list[ScoredAttempt]] = defaultdict(list)
     orders: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for item in attempts:
@@ -142,17 +149,19 @@ def _variants(agent: str, attempts: Sequence[ScoredAttempt]) -> Iterator[Standin
     if len(by_variant) > 1:
         for variant, members in sorted(by_variant.items()):
             yield _standing(agent, f"told {variant}", "coverage_rate", *_mean(members, "coverage_rate"))
-    spread = [
-        100 * pstdev([fmean(values) for values in told.values()]) for told in orders.values() if len(told) > 1
+    deviations = [
+        100 * pstdev([fmean(rates) for rates in by_order.values()])
+        for by_order in orders.values()
+        if len(by_order) > 1
     ]
-    if spread:
-        yield _standing(agent, ALL, "sensitivity", interval(spread), len(spread))
+    if deviations:
+        yield _standing(agent, ALL, "sensitivity", interval(deviations), len(deviations))
 
 
-def _chains(agent: str, attempts: Sequence[ScoredAttempt]) -> Iterator[Standing]:
-    """Tasks and their chain twins, of pairs that were both attempted (Figure 7)."""
-    there = {item.task.task_id for item in attempts}
-    twins = {item.task.task_id: item.task.twin_of for item in attempts if item.task.twin_of in there}
+def _twin_standings(agent: str, attempts: Sequence[ScoredAttempt]) -> Iterator[Standing]:
+    """Tasks and their chain twins, if both were attempted (Figure 7)."""
+    attempted = {item.task.task_id for item in attempts}
+    twins = {item.task.task_id: item.task.twin_of for item in attempts if item.task.twin_of in attempted}
     chains = [item for item in attempts if item.task.task_id in twins]
     graphs = [item for item in attempts if item.task.task_id in set(twins.values())]
     for group, members in (("chain twins", chains), ("graph twins", graphs)):
@@ -161,6 +170,6 @@ def _chains(agent: str, attempts: Sequence[ScoredAttempt]) -> Iterator[Standing]
             yield _standing(agent, group, "success", *_mean(members, "success"))
 
 
-def _standing(agent: str, group: str, metric: str, found: Interval | None, tasks: int) -> Standing:
-    figure = {**asdict(found), "tasks": tasks} if found else {}
+def _standing(agent: str, group: str, metric: str, estimate: Interval | None, tasks: int) -> Standing:
+    figure = {**asdict(estimate), "tasks": tasks} if estimate else {}
     return Standing(agent=agent, metric=metric, group=group, **figure)

@@ -1,5 +1,5 @@
-"""The paper's tables for one's own agents, as rows of text: Table 4 (capabilities), Table 5 (levels with
-drops), Table 8 (order of telling), and those a leaderboard needs."""
+"""The paper's tables for the measured agents, as rows of text: Table 4 (capabilities), Table 5 (levels with
+drops), Table 8 (orders of the instruction), and those of a leaderboard."""
 
 import csv
 import io
@@ -18,15 +18,15 @@ from taskloom.taskgraph.records.agent_run import AgentRun, Comparison, End, Stan
 CRITIC: Final = "critic"
 """The critic's verdict, as a metric: whether the task is done."""
 HUMAN: Final = {"coverage_rate": "human_completion", "logical_consistency": "human_alignment"}
-"""What people score in the place of each metric of the paper, 0 to 1, the mean over the annotators."""
-_SPECIAL = str.maketrans(
+"""The human score for each metric of the paper: 0 to 1, the mean over the annotators."""
+_LATEX_ESCAPES = str.maketrans(
     {sign: f"\\{sign}" for sign in "&%_#${}"}
     | {"^": r"\^{}", "~": r"\~{}", "<": "$<$", ">": "$>$", "\\": r"\textbackslash{}"}
 )
-_MAIN = ("success", "clean", "held", "answered", "coverage_rate", "logical_consistency")
-_MOST_REASONS = 40
+_MAIN_METRICS = ("success", "clean", "held", "answered", "coverage_rate", "logical_consistency")
+_MAXIMUM_REASONS = 40
 _Columns = Sequence[tuple[str, Callable[[str], str]]]
-"""Headings, and what stands below them for an agent."""
+"""Headings, each with the function that returns an agent's cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,20 +34,20 @@ class ReportTable:
     """One table."""
 
     name: str
-    """Name of its files."""
+    """Base name of its files."""
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
     def as_csv(self) -> str:
         """The table as comma-separated values."""
-        written = io.StringIO()
-        csv.writer(written).writerows((self.columns, *self.rows))
-        return written.getvalue()
+        stream = io.StringIO()
+        csv.writer(stream).writerows((self.columns, *self.rows))
+        return stream.getvalue()
 
     def as_latex(self) -> str:
-        """The table as LaTeX's `tabular`, with booktabs' rules."""
-        cells = ((cell.translate(_SPECIAL) for cell in row) for row in (self.columns, *self.rows))
+        """The table as a LaTeX `tabular` with booktabs rules."""
+        cells = ((cell.translate(_LATEX_ESCAPES) for cell in row) for row in (self.columns, *self.rows))
         head, *lines = (" & ".join(row) + r" \\" for row in cells)
         align = "l" + "r" * (len(self.columns) - 1)
         body = "\n".join(lines)
@@ -65,36 +65,36 @@ def tables(
 ) -> tuple[ReportTable, ...]:
     """Every table that has rows."""
     by_key = {(item.agent, item.metric, item.group): item for item in figures}
-    shown = _Figures(by_key, tuple(dict.fromkeys(item.agent for item in figures)))
-    found = (
-        _leaderboard(shown, attempts),
-        _ends(shown.agents, attempts, invalid),
+    cells = _Figures(by_key, tuple(dict.fromkeys(item.agent for item in figures)))
+    candidates = (
+        _leaderboard(cells, attempts),
+        _ends(cells.agents, attempts, invalid),
         _comparisons(compared),
-        _capabilities(shown),
-        _levels(shown),
-        _told(shown),
-        _twins(shown),
-        _repeats(shown),
-        _costs(shown, attempts),
+        _capabilities(cells),
+        _levels(cells),
+        _instruction_variants(cells),
+        _twins(cells),
+        _repeats(cells),
+        _costs(cells, attempts),
         _reasons(attempts),
-        _opinions(attempts),
+        _second_opinions(attempts),
     )
-    return tuple(table for table in found if table.rows)
+    return tuple(table for table in candidates if table.rows)
 
 
 @dataclass(frozen=True, slots=True)
 class _Figures:
-    """The figures by agent, metric and group, as cells of the rows of agents."""
+    """The figures by agent, metric and group, as cells of tables."""
 
     by_key: Mapping[tuple[str, str, str], Standing]
     agents: tuple[str, ...]
 
-    def told(self, metric: str, group: str = ALL) -> bool:
+    def has(self, metric: str, group: str = ALL) -> bool:
         return any((agent, metric, group) in self.by_key for agent in self.agents)
 
     def value(self, agent: str, metric: str, group: str = ALL) -> float | None:
-        found = self.by_key.get((agent, metric, group))
-        return found.value if found else None
+        standing = self.by_key.get((agent, metric, group))
+        return standing.value if standing else None
 
     def percent(self, metric: str, group: str = ALL) -> Callable[[str], str]:
         return lambda agent: _percent(self.value(agent, metric, group))
@@ -104,10 +104,10 @@ class _Figures:
 
     def interval(self, metric: str, group: str = ALL) -> Callable[[str], str]:
         def cell(agent: str) -> str:
-            found = self.by_key.get((agent, metric, group))
-            if found is None or found.value is None or found.low is None or found.high is None:
+            figure = self.by_key.get((agent, metric, group))
+            if figure is None or figure.value is None or figure.low is None or figure.high is None:
                 return _percent(self.value(agent, metric, group))
-            return f"{100 * found.value:.1f} ({100 * found.low:.1f}–{100 * found.high:.1f})"
+            return f"{100 * figure.value:.1f} ({100 * figure.low:.1f}–{100 * figure.high:.1f})"
 
         return cell
 
@@ -127,7 +127,7 @@ def _per_agent(name: str, title: str, agents: Iterable[str], columns: _Columns) 
 
 def _leaderboard(figures: _Figures, attempts: Sequence[ScoredAttempt]) -> ReportTable:
     others = {metric for _, metric, group in figures.by_key if group == ALL and _is_metric(metric)}
-    shown = [name for name in (*_MAIN, *sorted(others - {*_MAIN})) if figures.told(name)]
+    shown = [name for name in (*_MAIN_METRICS, *sorted(others - {*_MAIN_METRICS})) if figures.has(name)]
     counts = Counter(item.run.agent for item in attempts)
     tasks = Counter(agent for agent, _ in {(item.run.agent, item.task.task_id) for item in attempts})
     ranked = sorted(
@@ -154,7 +154,7 @@ def _ends(
     counts = Counter((run.agent, run.end) for run in runs)
     all_agents = [*agents, *sorted({run.agent for run in runs} - {*agents})]
     columns = [(name.replace("_", " "), partial(_count, counts, name)) for name in names]
-    return _per_agent("ends", "How attempts ended; invalid ones count for nothing", all_agents, columns)
+    return _per_agent("ends", "How attempts ended; invalid ones are not scored", all_agents, columns)
 
 
 def _count(counts: Counter[tuple[str, End]], end: End, agent: str) -> str:
@@ -185,14 +185,14 @@ def _capabilities(figures: _Figures) -> ReportTable:
         *(
             (item.title, figures.percent("coverage_rate", item.name))
             for item in load_capabilities()
-            if figures.told("coverage_rate", item.name)
+            if figures.has("coverage_rate", item.name)
         ),
     ]
     return _per_agent("table_4", "Capabilities (Table 4): coverage rate", figures.agents, columns)
 
 
 def _levels(figures: _Figures) -> ReportTable:
-    """Table 5: coverage rate per level, with the drop from the level before that has one."""
+    """Table 5: coverage rate per level, with the drop from the next lower level that has a value."""
     columns = [
         (f"{dimension} {level}", partial(_level, figures, dimension, LEVELS[: number + 1]))
         for dimension in DIMENSIONS
@@ -202,20 +202,20 @@ def _levels(figures: _Figures) -> ReportTable:
 
 
 def _level(figures: _Figures, dimension: str, levels: Sequence[str], agent: str) -> str:
-    *before, value = (figures.value(agent, "coverage_rate", f"{dimension} {level}") for level in levels)
-    last = next((item for item in reversed(before) if item is not None), None)
-    if value is None or last is None:
+    *lower, value = (figures.value(agent, "coverage_rate", f"{dimension} {level}") for level in levels)
+    previous = next((item for item in reversed(lower) if item is not None), None)
+    if value is None or previous is None:
         return _percent(value)
-    drop = 100 * (last - value)
+    drop = 100 * (previous - value)
     return f"{_percent(value)} {'↓' if drop >= 0 else '↑'}{abs(drop):.1f}"
 
 
-def _told(figures: _Figures) -> ReportTable:
-    ways = sorted({group for _, _, group in figures.by_key if group.startswith("told ")})
+def _instruction_variants(figures: _Figures) -> ReportTable:
+    groups = sorted({group for _, _, group in figures.by_key if group.startswith("told ")})
     columns = [("average sensitivity", figures.number("sensitivity"))]
-    columns += [(way, figures.percent("coverage_rate", way)) for way in ways]
-    title = "Ways of telling (Table 8): sensitivity and coverage rate"
-    return _per_agent("table_8", title, figures.agents if ways else (), columns)
+    columns += [(group, figures.percent("coverage_rate", group)) for group in groups]
+    title = "Instruction variants (Table 8): sensitivity and coverage rate"
+    return _per_agent("table_8", title, figures.agents if groups else (), columns)
 
 
 def _twins(figures: _Figures) -> ReportTable:
@@ -234,8 +234,8 @@ def _twins(figures: _Figures) -> ReportTable:
 
 
 def _repeats(figures: _Figures) -> ReportTable:
-    found = {metric for _, metric, _ in figures.by_key if metric.startswith("pass")}
-    names = sorted(found, key=lambda name: (name[:5], int(name[5:])))
+    metrics = {metric for _, metric, _ in figures.by_key if metric.startswith("pass")}
+    names = sorted(metrics, key=lambda name: (name[:5], int(name[5:])))
     columns = [(name, figures.interval(name)) for name in names]
     return _per_agent("repeats", "pass@k and pass^k over repeats", figures.agents if names else (), columns)
 
@@ -253,7 +253,7 @@ def _costs(figures: _Figures, attempts: Iterable[ScoredAttempt]) -> ReportTable:
             for name in ("steps", "usd", "tokens", "seconds")
         ),
     ]
-    return _per_agent("costs", "What it took, and what a success takes", figures.agents, columns)
+    return _per_agent("costs", "Costs in total and per success", figures.agents, columns)
 
 
 def _model(run: AgentRun) -> str:
@@ -262,7 +262,7 @@ def _model(run: AgentRun) -> str:
 
 def _reasons(attempts: Iterable[ScoredAttempt]) -> ReportTable:
     """Why attempts failed: the first subtask, in the order of the graph, that was not completed, and the
-    checks of its function that said no at the end."""
+    checks of its function that failed at the end."""
     counts: Counter[tuple[str, str, str, str, str]] = Counter()
     for item in attempts:
         if item.run.success:
@@ -273,30 +273,32 @@ def _reasons(attempts: Iterable[ScoredAttempt]) -> ReportTable:
         missing = (entry for entry in item.run.unfinished if node and entry.instance_id == node.instance_id)
         checks = ", ".join(name for entry in missing for name in entry.checks) or "–"
         counts[(item.run.agent, item.run.end.replace("_", " "), *where, checks)] += 1
-    rows = ((*place, str(count)) for place, count in counts.most_common(_MOST_REASONS))
+    rows = ((*place, str(count)) for place, count in counts.most_common(_MAXIMUM_REASONS))
     columns = ("agent", "end", "application", "first subtask not done", "checks that said no", "attempts")
     return ReportTable("failures", "Why attempts failed", columns, tuple(rows))
 
 
-def _opinions(attempts: Sequence[ScoredAttempt]) -> ReportTable:
-    """The critic against the functions, and the paper's metrics against people."""
+def _second_opinions(attempts: Sequence[ScoredAttempt]) -> ReportTable:
+    """The critic compared with the functions, and the paper's metrics compared with people."""
     rows = []
     for agent, own in {"all agents": attempts, **by_agent(attempts)}.items():
         pairs = [(bool(a), bool(b)) for a, b in score_pairs(own, "success", CRITIC)]
         if pairs:
-            same = f"{100 * (sum(first == second for first, second in pairs) / len(pairs)):.1f}"
-            rows.append(("critic, success", agent, str(len(pairs)), same, _number(cohens_kappa(pairs)), "–"))
+            agreement = f"{100 * (sum(first == second for first, second in pairs) / len(pairs)):.1f}"
+            kappa = _number(cohens_kappa(pairs))
+            rows.append(("critic, success", agent, str(len(pairs)), agreement, kappa, "–"))
     for metric, human in HUMAN.items():
         scored = score_pairs(attempts, metric, human)
         if scored:
             title = f"people, {metric.replace('_', ' ')}"
             rows.append((title, "all agents", str(len(scored)), "–", "–", _number(pearson(scored))))
     columns = ("opinion, metric", "agent", "attempts", "agreement", "Cohen's kappa", "Pearson's r")
-    return ReportTable("second_opinions", "Second opinions beside the functions", columns, tuple(rows))
+    title = "Second opinions on the functions' verdicts"
+    return ReportTable("second_opinions", title, columns, tuple(rows))
 
 
 def score_pairs(attempts: Iterable[ScoredAttempt], first: str, second: str) -> list[tuple[float, float]]:
-    """The values of two metrics at the attempts for which both are defined."""
+    """The values of two metrics for the attempts that have both."""
     return [
         (a, b)
         for item in attempts

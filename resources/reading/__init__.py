@@ -1,9 +1,9 @@
-"""From texts to values and records.
+"""Reads texts into values and records.
 
 catalog             loads everything, and expands short notations
-yaml_reading        reads a file, and explains faults by line and field
-catalog_checks      what must hold in an entry, and between entries
+yaml_reading        reads a file, and reports mistakes by line and field
+catalog_checks      checks entries, and their consistency with each other
 worlds              reads the kinds of worlds
-translation         puts catalogue entries into worlds, and tries whether a kind of world allows it
+translation         translates catalogue entries into worlds, and checks kinds of worlds
 json_text           reads JSON strictly
 """

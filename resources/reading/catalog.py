@@ -1,12 +1,12 @@
 """The catalogue: applications, resource categories, scenarios and capabilities, read from YAML and validated.
 
-Short ways to write entries, which are expanded first:
+Short notations of entries, which are expanded first:
 
-- a resource: `csv_path` for `{category: csv_path, parameter: csv_path}`; the parameter is left out where the
-  subtask has none of that name (a bare slot such as `text_in_clipboard`)
+- a resource: `csv_path` for `{category: csv_path, parameter: csv_path}`; without the parameter if the subtask
+  has none of that name (a bare slot such as `text_in_clipboard`)
 - a step: `{click: Save}`, `{double_click: Save}`, `{right_click: Save}`, `{type: "^s"}`, `{type: x, into:
   Name}`, `{wheel: -3, over: List}`, `{drag: Canvas, path: [[0.1, 0.1], [0.5, 0.5]]}`, `{wait: 0.5}`, each
-  with the further fields of a step beside it
+  optionally with further fields of a step
 - a control: `Save` for `{text: Save}`
 """
 
@@ -30,27 +30,32 @@ RecordType = TypeVar("RecordType", bound=Record)
 
 
 def load_applications(extra: Path | None = None) -> dict[str, Application]:
-    """All applications by name: those that ship, and those of a user's catalogue folder `extra`.
+    """All applications by name: the shipped ones, and those of a user's catalogue folder `extra`.
 
-    `extra` is laid out like the shipped catalogue (`applications/<name>.yaml`, `assets/`, and optionally
-    `resource_categories.yaml` with further categories) and is validated alike.
+    `extra` has the layout of the shipped catalogue (`applications/<name>.yaml`, `assets/`, and optionally
+    `resource_categories.yaml` with further categories) and is validated in the same way.
 
     Raises:
-        CatalogEntryInvalidError: an entry is wrong, or a user's entry has the name of another; every mistake
-            of the file stands in the message with line, field and allowed values.
+        CatalogEntryInvalidError: an entry is wrong, or a user's entry has the name of another; the message
+            lists every mistake of the file with line, field and allowed values.
         UnknownCatalogEntryError: `extra` is not a folder.
     """
     return dict(_applications(extra.resolve() if extra else None))
 
 
 def read_anew() -> None:
-    """Have the catalogues read again: a file of a user's was written."""
+    """Read the catalogues again at the next use, because a user's file was written."""
     _applications.cache_clear()
     _categories.cache_clear()
 
 
 def load_application(name: str, extra: Path | None = None) -> Application:
-    """The application `name`; errors as `load_applications`, and where nobody defined it."""
+    """The application `name`.
+
+    Raises:
+        UnknownCatalogEntryError: it is not defined, or `extra` is not a folder.
+        CatalogEntryInvalidError: see `load_applications`.
+    """
     applications = load_applications(extra)
     if name not in applications:
         raise UnknownCatalogEntryError("application", name, applications)
@@ -74,8 +79,8 @@ def _applications(extra: Path | None) -> tuple[tuple[str, Application], ...]:
             if name != stem:
                 problems.append(Problem(("name",), f"{name!r} must be the file's name, {stem!r}"))
             if name in entries:
-                taken = f"{name!r} is already defined in {sources[name].name}; take another name"
-                problems.append(Problem(("name",), taken))
+                message = f"{name!r} is already defined in {sources[name].name}; use another name"
+                problems.append(Problem(("name",), message))
             if isinstance(folder, Path) and folder == extra:
                 application = application.model_copy(update={"catalog_folder": str(folder)})
             problems += check_application(application, categories, groups)
@@ -89,21 +94,21 @@ def _applications(extra: Path | None) -> tuple[tuple[str, Application], ...]:
 
 @cache
 def _categories(extra: Path | None) -> tuple[ResourceCategory, ...]:
-    found: dict[str, ResourceCategory] = {}
+    categories: dict[str, ResourceCategory] = {}
     for folder in _folders(extra):
         if folder == extra and not (folder / "resource_categories.yaml").is_file():
             continue
         source, records = _records(folder, "resource_categories.yaml", ResourceCategory)
         for index, category in enumerate(records):
-            if category.name in found:
+            if category.name in categories:
                 raise source.reject([Problem((index, "name"), f"{category.name!r} is already defined")])
-            found[category.name] = category
-    return tuple(found.values())
+            categories[category.name] = category
+    return tuple(categories.values())
 
 
 def load_resource_categories(extra: Path | None = None) -> dict[str, ResourceCategory]:
-    """All resource categories by name, those of a user's catalogue folder included; errors as
-    `load_applications`, and where one occurs twice."""
+    """All resource categories by name, including those of a user's catalogue folder; errors as in
+    `load_applications`, and if one is defined twice."""
     return {category.name: category for category in _categories(extra.resolve() if extra else None)}
 
 
@@ -137,7 +142,7 @@ def load_scenarios() -> tuple[Scenario, ...]:
 
 @cache
 def load_capabilities() -> tuple[Capability, ...]:
-    """The ten capabilities with the levels they demand, as printed and repaired (Table 12)."""
+    """The ten capabilities with the levels that they require, as printed and repaired (Table 12)."""
     return _records(catalog_folder(), "capabilities.yaml", Capability)[1]
 
 
@@ -163,16 +168,16 @@ def _read_folder(folder: Traversable) -> tuple[YamlFile, ...]:
 
 @cache
 def _read_shipped() -> tuple[YamlFile, ...]:
-    """Reading is most of the work of loading, and users' catalogues are checked beside these entries."""
+    """Cached: reading takes most of the loading time, and every user's catalogue needs these entries."""
     return _read_folder(catalog_folder() / "applications")
 
 
 def _read(item: Traversable, name: str) -> YamlFile:
-    foreign = isinstance(item, Path) and catalog_folder() not in item.parents
-    return read_file(item, str(item) if foreign else name)
+    is_user_file = isinstance(item, Path) and catalog_folder() not in item.parents
+    return read_file(item, str(item) if is_user_file else name)
 
 
-_POINTER: dict[str, dict[object, object]] = {
+_CLICKS: dict[str, dict[object, object]] = {
     "click": {},
     "double_click": {"double": True},
     "right_click": {"button": "right"},
@@ -180,7 +185,7 @@ _POINTER: dict[str, dict[object, object]] = {
 
 
 def expand_application(content: object) -> object:
-    """The entry with every shorthand written out; what is not understood is left for validation to report."""
+    """The entry with every short notation expanded; validation reports whatever is not recognised."""
     if not isinstance(content, dict) or not isinstance(content.get("example_subtasks"), list):
         return content
     return {**content, "example_subtasks": [_expand_subtask(item) for item in content["example_subtasks"]]}
@@ -195,9 +200,9 @@ def _expand_subtask(content: object) -> object:
     for direction in ("inputs", "outputs"):
         if isinstance(content.get(direction), list):
             expanded[direction] = [expand_resource(item, first) for item in content[direction]]
-    for way in ("worked_example", "second_example"):
-        if isinstance(content.get(way), list):
-            expanded[way] = [expand_step(item) for item in content[way]]
+    for example in ("worked_example", "second_example"):
+        if isinstance(content.get(example), list):
+            expanded[example] = [expand_step(item) for item in content[example]]
     return expanded
 
 
@@ -209,12 +214,12 @@ def expand_resource(content: object, parameters: Mapping[str, object]) -> object
     >>> expand_resource("text_in_clipboard", {})
     {'category': 'text_in_clipboard'}
     """
-    declared = {"category": content} if isinstance(content, str) else content
-    if not isinstance(declared, dict):
+    declaration = {"category": content} if isinstance(content, str) else content
+    if not isinstance(declaration, dict):
         return content
-    if "parameter" not in declared and declared.get("category") in parameters:
-        return {**declared, "parameter": declared["category"]}
-    return declared
+    if "parameter" not in declaration and declaration.get("category") in parameters:
+        return {**declaration, "parameter": declaration["category"]}
+    return declaration
 
 
 def expand_step(content: object) -> object:
@@ -227,9 +232,9 @@ def expand_step(content: object) -> object:
         return content
     rest = dict(content)
     expanded: dict[object, object] = {}
-    for word, fields in _POINTER.items():
-        if word in rest:
-            expanded |= {"operation": "click_input", "control": _control(rest.pop(word)), **fields}
+    for notation, fields in _CLICKS.items():
+        if notation in rest:
+            expanded |= {"operation": "click_input", "control": _control(rest.pop(notation)), **fields}
     if "type" in rest:
         expanded |= {"operation": "keyboard_input", "keys": rest.pop("type")}
         if "into" in rest:

@@ -1,4 +1,4 @@
-"""What must hold in a catalogue entry, and between entries: fixtures agree, and every input is there or made
+"""Checks of catalogue entries and of their consistency: fixtures agree, and every input is a fixture or made
 by some subtask."""
 
 import re
@@ -20,7 +20,7 @@ from taskloom.resources.instances import Resource, bind_resource
 from taskloom.resources.reading.yaml_reading import Field, Problem
 
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
-_NEW_CATEGORIES = ". New ones belong into resource_categories.yaml in the folder of the catalogue"
+_NEW_CATEGORIES = ". New ones belong in resource_categories.yaml in the folder of the catalogue"
 _PINNED = {
     "pip": (re.compile(r"^[A-Za-z0-9._-]+(\[[a-z0-9,_-]+\])?==[^=*]+$"), "name==version"),
     "npm": (re.compile(r"^(@[a-z0-9._-]+/)?[A-Za-z0-9._-]+@\d[^@]*$"), "name@version"),
@@ -32,7 +32,7 @@ def check_application(
     categories: Mapping[str, ResourceCategory],
     application_categories: Collection[str],
 ) -> list[Problem]:
-    """Everything wrong with one entry by itself; empty when it is right."""
+    """All mistakes in one entry by itself."""
     problems = list(_check_head(application, application_categories))
     for index, fixture in enumerate(application.fixtures):
         problems += _check_fixture(fixture, application, categories, ("fixtures", index))
@@ -46,12 +46,12 @@ def check_application(
         for direction in ("inputs", "outputs"):
             for position, item in enumerate(getattr(subtask, direction)):
                 problems += _check_resource(item, subtask, categories, (*at, direction, position))
-        for way in ("worked_example", "second_example"):
-            for position, step in enumerate(getattr(subtask, way)):
-                problems += _check_step(step, subtask, (*at, way, position))
+        for example in ("worked_example", "second_example"):
+            for position, step in enumerate(getattr(subtask, example)):
+                problems += _check_step(step, subtask, (*at, example, position))
         if subtask.second_example == subtask.worked_example:
-            same = "is the same as the worked example; give another way, or none"
-            problems.append(Problem((*at, "second_example"), same))
+            message = "is the same as the worked example; give another way, or none"
+            problems.append(Problem((*at, "second_example"), message))
     return problems
 
 
@@ -71,7 +71,7 @@ def _check_head(application: Application, application_categories: Collection[str
 
 
 def _check_placeholders(application: Application) -> Iterator[Problem]:
-    """Only what has no braces of its own: in a file's content, braces may be part of the content."""
+    """Check the placeholders in commands; in contents of files, braces may be part of the content."""
     launch, commands = application.launch, application.preparation.commands
     texts: dict[Field, str] = {
         ("launch", "command", index): text for index, text in enumerate(launch.command)
@@ -98,16 +98,16 @@ def _check_fixture(
 ) -> Iterator[Problem]:
     category = categories.get(fixture.category)
     if category is None:
-        yield _no_category(fixture.category, categories, at)
+        yield _unknown_category(fixture.category, categories, at)
     elif category.is_slot:
-        why = f"({category.kind.value}) is empty after a reset, so it cannot be a fixture"
-        yield Problem((*at, "category"), f"{fixture.category!r} {why}")
+        reason = f"({category.kind.value}) is empty after a reset, so it cannot be a fixture"
+        yield Problem((*at, "category"), f"{fixture.category!r} {reason}")
     elif category.kind is ResourceKind.FILE:
         yield from _check_path(fixture.value, (*at, "value"))
     yield from _check_content(fixture.content, application, (*at, "content"))
 
 
-def _no_category(name: str, categories: Mapping[str, ResourceCategory], at: Field) -> Problem:
+def _unknown_category(name: str, categories: Mapping[str, ResourceCategory], at: Field) -> Problem:
     hint = f"{suggest(name, categories)}{_NEW_CATEGORIES}"
     return Problem((*at, "category"), f"{name!r} is not a resource category; {hint}")
 
@@ -115,25 +115,25 @@ def _no_category(name: str, categories: Mapping[str, ResourceCategory], at: Fiel
 def _check_path(value: str, field: Field) -> Iterator[Problem]:
     parts = value.split("/")
     if not value or value.startswith(("/", "~")) or "\\" in value or ".." in parts or "" in parts:
-        form = "is not a path inside the sandbox home; write it like Documents/a.csv"
-        yield Problem(field, f"{value!r} {form}")
+        message = f"{value!r} is not a path inside the sandbox home; write it like Documents/a.csv"
+        yield Problem(field, message)
 
 
 def _check_parameters(subtask: ExampleSubtask, at: Field) -> Iterator[Problem]:
     names = set(subtask.parameter_sets[0])
     for index, values in enumerate(subtask.parameter_sets):
-        place = (*at, "parameter_sets", index)
+        field = (*at, "parameter_sets", index)
         if set(values) != names:
-            found = f"has the parameters {sorted(values)}, the first set has {sorted(names)}"
-            yield Problem(place, f"{found}; all sets need the same")
+            difference = f"has the parameters {sorted(values)}, the first set has {sorted(names)}"
+            yield Problem(field, f"{difference}; all sets need the same")
         elif values in subtask.parameter_sets[:index]:
-            yield Problem(place, "repeats an earlier set")
-    wanted = set(_PLACEHOLDER.findall(subtask.instruction_template))
-    if wanted != names:
-        missing, unused = sorted(wanted - names), sorted(names - wanted)
-        what = [f"no parameter set gives {missing}"] if missing else []
-        what += [f"the parameters {unused} are not in the template"] if unused else []
-        yield Problem((*at, "instruction_template"), "; ".join(what))
+            yield Problem(field, "repeats an earlier set")
+    used = set(_PLACEHOLDER.findall(subtask.instruction_template))
+    if used != names:
+        missing, unused = sorted(used - names), sorted(names - used)
+        messages = [f"no parameter set gives {missing}"] if missing else []
+        messages += [f"the parameters {unused} are not in the template"] if unused else []
+        yield Problem((*at, "instruction_template"), "; ".join(messages))
     for index, name in enumerate(subtask.fresh):
         if name not in names:
             yield Problem((*at, "fresh", index), f"{name!r} is not a parameter; {suggest(name, names)}")
@@ -145,10 +145,11 @@ def _check_resource(
     category = categories.get(item.category)
     names = subtask.parameter_sets[0]
     if category is None:
-        yield _no_category(item.category, categories, at)
+        yield _unknown_category(item.category, categories, at)
     elif not item.parameter and not category.is_slot:
-        lacks = f"({category.kind.value}) needs the parameter that gives its value"
-        yield Problem(at, f"{item.category!r} {lacks}")
+        yield Problem(
+            at, f"{item.category!r} ({category.kind.value}) needs the parameter that gives its value"
+        )
     if item.parameter and item.parameter not in names:
         hint = suggest(item.parameter, names)
         yield Problem((*at, "parameter"), f"{item.parameter!r} is not a parameter; {hint}")
@@ -166,13 +167,13 @@ def _check_step(step: WorkedStep, subtask: ExampleSubtask, at: Field) -> Iterato
     if step.operation == "drag_input" and len(step.path) < 2:
         yield Problem((*at, "path"), "a drag needs at least two points")
     if not 0 <= step.seconds <= 5:
-        yield Problem((*at, "seconds"), f"{step.seconds} is not allowed; between 0 and 5")
+        yield Problem((*at, "seconds"), f"{step.seconds} is not allowed; must be between 0 and 5")
     names = set(subtask.parameter_sets[0])
     known = names | {name + part for name in names for part in PATH_PARTS}
     texts = [("keys", step.keys)]
     if (control := step.control) is not None:
-        named = (control.text, control.parent_text, control.row or "", control.section or "")
-        texts += [("control", text) for text in named]
+        parts = (control.text, control.parent_text, control.row or "", control.section or "")
+        texts += [("control", text) for text in parts]
     for field, text in texts:
         for name in _PLACEHOLDER.findall(text):
             if name not in known:
@@ -182,12 +183,12 @@ def _check_step(step: WorkedStep, subtask: ExampleSubtask, at: Field) -> Iterato
 def check_links(
     applications: Iterable[Application], categories: Mapping[str, ResourceCategory]
 ) -> dict[str, list[Problem]]:
-    """Everything wrong between entries, by application; entries must be right by themselves."""
+    """All inconsistencies between entries, by application; each entry must be valid by itself."""
     entries = list(applications)
-    made = {output for application in entries for output in _outputs_of(application, categories)}
+    outputs = {output for application in entries for output in _outputs_of(application, categories)}
     contents: dict[str, tuple[str, bytes]] = {}
     problems = {
-        item.name: [*_check_contents(item, categories, contents), *_check_inputs(item, categories, made)]
+        item.name: [*_check_contents(item, categories, contents), *_check_inputs(item, categories, outputs)]
         for item in entries
     }
     return {name: found for name, found in problems.items() if found}
@@ -219,15 +220,15 @@ def _check_contents(
         content = content_of(fixture.content, application)
         owner, first = contents.setdefault(fixture.value, (application.name, content))
         if first != content:
-            wrong = f"differs from the content of {fixture.value!r} in {owner!r}"
-            rule = "a path has one content in the whole catalogue, best kept as an asset"
-            yield Problem(("fixtures", index, "content"), f"{wrong}; {rule}")
+            difference = f"differs from the content of {fixture.value!r} in {owner!r}"
+            rule = "a path has one content in the whole catalogue, preferably an asset"
+            yield Problem(("fixtures", index, "content"), f"{difference}; {rule}")
 
 
 def _check_inputs(
-    application: Application, categories: Mapping[str, ResourceCategory], made: set[Resource]
+    application: Application, categories: Mapping[str, ResourceCategory], outputs: set[Resource]
 ) -> Iterator[Problem]:
-    available = made | set(fixtures_of(application, categories))
+    available = outputs | set(fixtures_of(application, categories))
     for index, subtask in enumerate(application.example_subtasks):
         for item in subtask.inputs:
             category = categories[item.category]

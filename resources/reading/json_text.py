@@ -1,5 +1,4 @@
-"""JSON from people and programs, read strictly: nothing ambiguous, nothing that only Python takes for
-JSON."""
+"""Reads JSON from people and programs strictly: nothing ambiguous, and nothing that only Python accepts."""
 
 import json
 
@@ -11,17 +10,17 @@ _LONGEST_KEY_SHOWN = 80
 
 
 def parse_json(text: str) -> JsonValue:
-    """The value that `text` is.
+    """The value of the JSON `text`.
 
     >>> parse_json('{"a": [1, null]}')
     {'a': [1, None]}
 
     Raises:
-        JsonInvalidError: it is not JSON, holds a number such as NaN or one of thousands of digits, has a key
-            twice in one object, of which one value would be lost, or is nested too deeply.
+        JsonInvalidError: it is not JSON, contains a number such as NaN or one of thousands of digits, repeats
+            a key in one object, which would lose a value, or is nested too deeply.
     """
     try:
-        value: JsonValue = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+        value: JsonValue = json.loads(text, object_pairs_hook=_build_object, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise JsonInvalidError(f"is not JSON: {error.msg}", error.lineno) from None
     except RecursionError:
@@ -31,15 +30,15 @@ def parse_json(text: str) -> JsonValue:
     return value
 
 
-def _unique(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-    found: dict[str, JsonValue] = {}
+def _build_object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    values: dict[str, JsonValue] = {}
     for key, value in pairs:
-        if key in found:
+        if key in values:
             raise JsonInvalidError(
                 f"is ambiguous: the key {key[:_LONGEST_KEY_SHOWN]!r} occurs twice in one object"
             )
-        found[key] = value
-    return found
+        values[key] = value
+    return values
 
 
 def _refuse_constant(name: str) -> JsonValue:

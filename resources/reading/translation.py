@@ -1,5 +1,5 @@
-"""Putting a catalogue entry into another world: its fixtures, prepared files, manual and parameter sets; and
-what a kind of world must pass before tasks are made in it."""
+"""Translates a catalogue entry into another world: its fixtures, prepared files, manual and parameter sets;
+and checks a kind of world before tasks are made in it."""
 
 import json
 import re
@@ -21,20 +21,20 @@ from taskloom.resources.reading.worlds import (
 from taskloom.resources.worlds import FIRST_WORLD, World
 
 _PICTURES = ("svg", "png", "zip")
-"""Endings of a world's pictures and their archives; a text of the same name has the others."""
+"""Suffixes of a world's pictures and their archives; texts of the same name have the other suffixes."""
 _ENDINGS = "txt csv json md tid svg png excalidraw drawio pdf xopp planner zip xhb html odt docx"
 _TEXTS = tuple(
     f".{ending}"
     for ending in (*_ENDINGS.split(), "beancount", "sql", "conf")
     if ending not in ("png", "zip", "odt", "docx")
 )
-_BARE = re.compile(r"[a-z]+")
+_LOWERCASE_WORD = re.compile(r"[a-z]+")
 _ONE_WORD = re.compile(r"[A-Za-z]+")
 _STRING_LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 class Translation:
-    """Says in the words of one world what the catalogue says in those of the first."""
+    """Translates the catalogue from the terms of the first world into those of another."""
 
     def __init__(self, first: World, world: World) -> None:
         self._exact = {text: world.labels[place] for place, text in first.labels.items()}
@@ -45,36 +45,34 @@ class Translation:
         self._single = [term for term in longest_first if _ONE_WORD.fullmatch(term)]
 
     def value(self, text: str) -> str:
-        """A parameter value, path or name in the words of the world."""
+        """A parameter value, path or name in the terms of the world."""
         return self._exact[text] if text in self._exact else self.text(text)
 
     def text(self, text: str) -> str:
-        """A longer text with every term exchanged; words in lower case only where they can be nothing but a
-        name."""
+        """A longer text with every term replaced; lower-case words only where they must be names."""
         return self._pattern.sub(lambda match: self._terms[match.group()], text)
 
     def json(self, text: str) -> str:
-        """JSON with the terms in its strings exchanged and its layout kept."""
+        """JSON with the terms in its strings replaced and its layout unchanged."""
 
-        def translated(match: re.Match[str]) -> str:
+        def translate(match: re.Match[str]) -> str:
             before = str(json.loads(match.group()))
             after = self.text(before)
             return match.group() if after == before else json.dumps(after, ensure_ascii=False)
 
-        return _STRING_LITERAL.sub(translated, text)
+        return _STRING_LITERAL.sub(translate, text)
 
     def manual(self, text: str, names: Collection[str]) -> str:
-        """A manual; single words only where they are among `names`, because manuals are full of ordinary
-        words."""
+        """A manual; single words only if among `names`, because manuals are full of ordinary words."""
         words = {name for name in self._single if name not in names}
 
-        def translated(match: re.Match[str]) -> str:
-            ordinary = match.group() in words and not match.string[: match.start()].endswith("/")
-            return match.group() if ordinary else self._terms[match.group()]
+        def translate(match: re.Match[str]) -> str:
+            is_ordinary = match.group() in words and not match.string[: match.start()].endswith("/")
+            return match.group() if is_ordinary else self._terms[match.group()]
 
-        text = self._pattern.sub(translated, text)
+        text = self._pattern.sub(translate, text)
         for name in self._single:
-            if name in names and _BARE.fullmatch(name):
+            if name in names and _LOWERCASE_WORD.fullmatch(name):
                 text = re.sub(rf"(?<![\w/]){name}(?=\s*[(,:;]|\.\s)", self._terms[name], text)
         return text
 
@@ -119,11 +117,11 @@ class Translation:
         )
 
     def _content(self, text: str, path: str, application: Application) -> str:
-        """The content translated; an asset that holds no term, or is no text, stays an asset."""
+        """The translated content; an asset that contains no term, or is not text, stays an asset."""
         if text.startswith(PACKED_PREFIX):
-            held = packed_contents(text).items()
-            packed = {self.value(name): self._content(content, name, application) for name, content in held}
-            return PACKED_PREFIX + json.dumps(packed, ensure_ascii=False)
+            members = packed_contents(text).items()
+            contents = {self.value(name): self._content(item, name, application) for name, item in members}
+            return PACKED_PREFIX + json.dumps(contents, ensure_ascii=False)
         if not text.startswith(ASSET_PREFIX):
             return self.text(text)
         name = text.removeprefix(ASSET_PREFIX).strip()
@@ -131,18 +129,18 @@ class Translation:
             return text
         try:
             before = content_of(text, application).decode()
-        except UnicodeDecodeError:  # such as a packed journal, which holds no term that could be found
+        except UnicodeDecodeError:  # such as a compressed journal, in which no term can be found
             return text
         after = self.json(before) if name.endswith((".json", ".excalidraw")) else self.text(before)
         return text if after == before else after
 
     def parameters(self, values: Mapping[str, str]) -> dict[str, str]:
-        """A parameter set in the words of the world."""
+        """A parameter set in the terms of the world."""
         return {name: self.value(value) for name, value in values.items()}
 
 
 class WorldlyApplications(Mapping[str, Application]):
-    """Applications by name, in the first world; `applications_in` gives them in others."""
+    """Applications by name, in the first world; `applications_in` returns them in others."""
 
     def __init__(
         self,
@@ -151,10 +149,10 @@ class WorldlyApplications(Mapping[str, Application]):
         extra: Path | None = None,
         known: Mapping[str, World] | None = None,
     ) -> None:
-        """The applications in the first world, and names of the worlds that are in use beside it.
+        """The applications in the first world, and names of the other worlds in use.
 
-        A user's catalogue folder `extra` may have further kinds. Worlds that are `known`, such as those kept
-        with a dataset, need not be drawn anew; the first one, to whose words they correspond, is among them.
+        A user's catalogue folder `extra` may have further kinds. `known` worlds, such as those stored with a
+        dataset, are not drawn again; they include the first world, whose terms they correspond to.
         """
         self._applications = dict(applications)
         self._extra = extra
@@ -175,12 +173,12 @@ class WorldlyApplications(Mapping[str, Application]):
         return len(self._applications)
 
     def replace(self, application: Application) -> None:
-        """Take `application` in the place of the one of its name, in all worlds."""
+        """Replace the application of the same name, in all worlds."""
         self._applications[application.name] = application
         self._in_world = {FIRST_WORLD: self._applications}
 
     def in_world(self, world: str) -> Mapping[str, Application]:
-        """The applications in `world`, in use or not; those with data of their own stay the same."""
+        """The applications in `world`, in use or not; simulated ones stay the same."""
         if world not in self._in_world:
             translation = self._translation(world)
             self._in_world[world] = {
@@ -190,7 +188,7 @@ class WorldlyApplications(Mapping[str, Application]):
         return self._in_world[world]
 
     def parameters(self, values: Mapping[str, str], world: str) -> dict[str, str]:
-        """A parameter set of the first world, in the words of `world`."""
+        """A parameter set of the first world, in the terms of `world`."""
         return dict(values) if world == FIRST_WORLD else self._translation(world).parameters(values)
 
     def _translation(self, world: str) -> Translation:
@@ -199,13 +197,13 @@ class WorldlyApplications(Mapping[str, Application]):
         return self._translations[world]
 
     def _pair(self, world: str) -> tuple[World, World]:
-        """The first world and `world`, both kept or both drawn: they name the same things."""
+        """The first world and `world`, either both known or both drawn, so that their terms correspond."""
         if world in self._known and FIRST_WORLD in self._known:
             return self._known[FIRST_WORLD], self._known[world]
         return load_world(FIRST_WORLD, self._extra), load_world(world, self._extra)
 
     def records(self) -> tuple[World, ...]:
-        """The worlds in use, the first one too, to be kept with a dataset; nothing where only the first is in
+        """The worlds in use, including the first, to be stored with a dataset; empty if only the first is in
         use."""
         if len(self.worlds) == 1:
             return ()
@@ -214,12 +212,16 @@ class WorldlyApplications(Mapping[str, Application]):
 
 
 def world_records(applications: Mapping[str, Application]) -> tuple[World, ...]:
-    """The worlds in use with `applications`, the first one too; nothing where only the first is in use."""
+    """The worlds in use with `applications`, including the first; empty if only the first is in use."""
     return applications.records() if isinstance(applications, WorldlyApplications) else ()
 
 
 def applications_in(applications: Mapping[str, Application], world: str) -> Mapping[str, Application]:
-    """`applications` with the data of `world`; an `UnknownCatalogEntryError` if they cannot be in it."""
+    """`applications` with the data of `world`.
+
+    Raises:
+        UnknownCatalogEntryError: they exist only in the first world.
+    """
     if isinstance(applications, WorldlyApplications):
         return applications.in_world(world)
     if world == FIRST_WORLD:
@@ -230,7 +232,7 @@ def applications_in(applications: Mapping[str, Application], world: str) -> Mapp
 def parameters_in(
     applications: Mapping[str, Application], values: Mapping[str, str], world: str
 ) -> dict[str, str]:
-    """A parameter set of the first world in the words of `world`; errors as `applications_in`."""
+    """A parameter set of the first world in the terms of `world`; errors as in `applications_in`."""
     if isinstance(applications, WorldlyApplications):
         return applications.parameters(values, world)
     if world == FIRST_WORLD:
@@ -244,8 +246,7 @@ def worlds_of(applications: Mapping[str, Application]) -> tuple[str, ...]:
 
 
 def _terms(world: World) -> Iterator[str]:
-    """All terms of a world, in the same order for every world: those that follow from others, then those that
-    are named."""
+    """All terms of a world, in the same order for every world: derived ones, then those of the rules."""
     for place, text in world.terms.items():
         attribute = place.rpartition(".")[2]
         if attribute == "file":
@@ -260,31 +261,29 @@ def _terms(world: World) -> Iterator[str]:
 
 
 def _pattern(terms: Sequence[str]) -> re.Pattern[str]:
-    """Finds terms that stand alone, the longest first; a plain word in lower case only in paths and
-    statements.
+    """A pattern for terms that stand alone, longest first; lower-case words only in paths and statements.
 
-    Branches begin with a letter and the terms that share it, which keeps the search fast. A written line
-    break in source code counts as a boundary. The path of a folder is not found in that of a file:
-    Documents/projects.txt.
+    Terms are grouped by their first letter, which keeps the search fast. An escaped line break in source code
+    is a boundary. The path of a folder is not found in that of a file: Documents/projects.txt.
     """
     by_letter: dict[str, list[str]] = {}
     for term in terms:
-        if not _BARE.fullmatch(term):
+        if not _LOWERCASE_WORD.fullmatch(term):
             folder_only = r"(?!\.[a-z])" if "/" in term and "." not in term else ""
             by_letter.setdefault(term[0], []).append(re.escape(term[1:]) + folder_only)
-    branches = "|".join(f"{re.escape(letter)}(?:{'|'.join(ends)})" for letter, ends in by_letter.items())
-    bare = "|".join(term for term in terms if _BARE.fullmatch(term))
+    branches = "|".join(f"{re.escape(letter)}(?:{'|'.join(rests)})" for letter, rests in by_letter.items())
+    words = "|".join(term for term in terms if _LOWERCASE_WORD.fullmatch(term))
     before = r"(?:(?<![\s\S])|(?<=/)|(?<=FROM )|(?<=INTO )|(?<=TABLE ))"
     return re.compile(
-        rf"(?:(?<![A-Za-z0-9_])|(?<=\\n))(?:{branches})(?![A-Za-z0-9_])|{before}(?:{bare})(?=[-.,;"
+        rf"(?:(?<![A-Za-z0-9_])|(?<=\\n))(?:{branches})(?![A-Za-z0-9_])|{before}(?:{words})(?=[-.,;"
         r" (]|(?![\s\S]))"
     )
 
 
-_SEEDS = range(1, 21)
-"""Worlds whose terms are looked at, beside one for every word of the draws."""
-_INTO = (1, 7)
-"""Worlds that the whole catalogue is put into."""
+_DRAWN_SEEDS = range(1, 21)
+"""Seeds of worlds whose terms are checked, besides one world for every word of the draws."""
+_FULLY_CHECKED_SEEDS = (1, 7)
+"""Seeds of worlds into which the whole catalogue is translated."""
 
 
 def world_problems(
@@ -293,61 +292,65 @@ def world_problems(
     applications: Mapping[str, Application],
     categories: Mapping[str, ResourceCategory],
 ) -> tuple[str, ...]:
-    """Everything wrong with a kind of world, each with its place; empty if tasks can be made in it.
+    """All problems of a kind of world, each with its place; empty if tasks can be made in it.
 
-    The kind of the `first` world says what must be named; `applications` are those of the first world.
+    The kind of the `first` world determines what must be named; `applications` are those of the first world.
     """
-    found = list(map(str, rule_problems(rules, first)))
-    if found:
-        return tuple(found)
-    words = range(max((len(words) for words in rules.draws.values()), default=0))
-    worlds = [*(draw_world(rules, seed) for seed in _SEEDS), *(draw_world(rules, 1, word) for word in words)]
-    found = [str(item) for world in worlds for item in drawn_problems(world)]
-    if not found:
-        home = draw_world(first, 0)
-        for seed in _INTO:
-            found += _problems_in(home, draw_world(rules, seed), applications, categories)
-    return tuple(dict.fromkeys(found))
+    problems = list(map(str, rule_problems(rules, first)))
+    if problems:
+        return tuple(problems)
+    numbers = range(max((len(words) for words in rules.draws.values()), default=0))
+    worlds = [draw_world(rules, seed) for seed in _DRAWN_SEEDS]
+    worlds += [draw_world(rules, 1, number) for number in numbers]
+    problems = [str(item) for world in worlds for item in drawn_problems(world)]
+    if not problems:
+        first_world = draw_world(first, 0)
+        for seed in _FULLY_CHECKED_SEEDS:
+            problems += _translation_problems(first_world, draw_world(rules, seed), applications, categories)
+    return tuple(dict.fromkeys(problems))
 
 
-def _problems_in(
-    home: World,
+def _translation_problems(
+    first: World,
     world: World,
     applications: Mapping[str, Application],
     categories: Mapping[str, ResourceCategory],
 ) -> Iterator[str]:
-    translation = Translation(home, world)
-    there = [
+    translation = Translation(first, world)
+    translated = [
         translation.application(item, world.name)
         for item in applications.values()
         if item.has_worlds and item.world == FIRST_WORLD
     ]
-    for name, problems in check_links(there, categories).items():
+    for name, problems in check_links(translated, categories).items():
         yield from (f"{world.name}, {name}, {item}" for item in problems)
-    for item in there:
-        before = applications[item.name]
-        found = (*_repeated(item, before), *_left_over(item, home), *_unreadable(item, before))
-        yield from (f"{world.name}, {item.name}: {text}" for text in found)
+    for item in translated:
+        messages = (
+            *_repeated_sets(item, applications[item.name]),
+            *_untranslated_fixtures(item, first),
+            *_unreadable_files(item),
+        )
+        yield from (f"{world.name}, {item.name}: {message}" for message in messages)
 
 
-def _repeated(application: Application, before: Application) -> Iterator[str]:
-    """Subtasks of which two parameter sets have become the same."""
+def _repeated_sets(application: Application, before: Application) -> Iterator[str]:
+    """Subtasks of which two parameter sets have become equal."""
     for subtask, earlier in zip(application.example_subtasks, before.example_subtasks, strict=True):
         sets = {tuple(sorted(values.items())) for values in subtask.parameter_sets}
         if len(sets) < len({tuple(sorted(values.items())) for values in earlier.parameter_sets}):
             yield f"two parameter sets of {subtask.name} have become the same"
 
 
-def _left_over(application: Application, home: World) -> Iterator[str]:
+def _untranslated_fixtures(application: Application, first: World) -> Iterator[str]:
     """Fixtures that still have their name of the first world."""
-    names = set(home.terms.values()) - set(home.unchanged)
+    names = set(first.terms.values()) - set(first.unchanged)
     for fixture in application.fixtures:
         if fixture.value in names or fixture.value.rpartition("/")[2] in names:
             yield f"{fixture.value!r} still has its name of the first world; give it another one"
 
 
-def _unreadable(application: Application, before: Application) -> Iterator[str]:
-    """Files of JSON and Python that were right and no longer are."""
+def _unreadable_files(application: Application) -> Iterator[str]:
+    """Files of JSON and Python that are no longer valid."""
     files = {item.value: item.content for item in application.fixtures if item.content}
     files |= application.preparation.files
     for path, text in files.items():
@@ -357,6 +360,6 @@ def _unreadable(application: Application, before: Application) -> Iterator[str]:
         try:
             compile(content, path, "exec") if path.endswith(".py") else json.loads(content)
         except ValueError as error:
-            yield f"{path} cannot be read any more: {error}"
+            yield f"{path} is no longer readable: {error}"
         except SyntaxError as error:
-            yield f"{path} is no Python any more: {error.msg}, line {error.lineno}"
+            yield f"{path} is no longer valid Python: {error.msg}, line {error.lineno}"

@@ -1,6 +1,6 @@
-"""Reading the rules of worlds, and drawing worlds from them.
+"""Reads the rules of worlds, and draws worlds from them.
 
-Names of people come from Faker, everything else from the rules. The same kind and seed give the same world.
+Names of people come from Faker, everything else from the rules. Equal kinds and seeds give equal worlds.
 """
 
 import re
@@ -22,15 +22,15 @@ from taskloom.resources.worlds import FIRST_WORLD, World, stem_of
 FIRST_KIND = "office"
 """Kind of the first world, whose places every other kind must have."""
 PHRASE = "phrase"
-"""Attribute that says how a sentence names a thing; the only one that may be missing."""
+"""Attribute with the phrase for a thing; the only attribute that may be missing."""
 USE = "use"
-"""Attribute that says what a thing is wanted for."""
+"""Attribute that says what a thing is needed for."""
 _NAMES = ("title", "file", "name", "path")
 _OTHER_NAMES = ("longer", "renamed", "newer", "count_job", "export_job")
 """Attributes whose values are names of the thing, or of others made from it."""
-_HEAD = ("kind", "owner", "title", "description", "draws", "labels", "unchanged")
+_HEAD_FIELDS = ("kind", "owner", "title", "description", "draws", "labels", "unchanged")
 _PLACEHOLDER = re.compile(r"\{([A-Za-z][A-Za-z0-9]*)\}")
-_NAMED = re.compile(r"([a-z][a-z0-9_]*)-([0-9]+)")
+_WORLD_NAME = re.compile(r"([a-z][a-z0-9_]*)-([0-9]+)")
 _PLAIN_WORD = re.compile(r"[A-Z][a-z]+")
 _DRAW_NAME = re.compile(r"[a-z][a-z0-9]*")
 _PEOPLE = 6
@@ -46,7 +46,7 @@ Northampton Norwich Nottingham Oxford Penrith Peterborough Plymouth Portsmouth P
 Salisbury Scarborough Sheffield Shrewsbury Southampton Stafford Stamford Stockport Sunderland Swindon
 Taunton Telford Wakefield Warwick Watford Whitby Winchester Worcester Worthing Yeovil
 """
-"""Towns that exist, since a city that was made up reads like one; single words that need no quotes."""
+"""Real towns, since invented cities look invented; single words that need no quotes."""
 _FORMS = {
     "file": (r"[a-z][a-z0-9_]*\.[a-z]+", "a file name in lower case with an ending"),
     "path": (r"Documents/[a-z][a-z0-9_]*", "a folder of Documents in lower case"),
@@ -69,30 +69,30 @@ class WorldRules(Record):
     """The rules of one kind of world (`resources/catalog/worlds/<kind>.yaml`)."""
 
     kind: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
-    """What it is, equal to the file's name."""
+    """Name of the kind, equal to that of the file."""
     owner: str
-    """How a sentence names whose data these are."""
+    """Phrase for the owner of the data."""
     title: str
-    """The owner with what tells it from others of its kind."""
+    """The owner, distinguished from others of its kind."""
     description: str
     """One sentence about it."""
     draws: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Words to draw from, by the placeholder that stands for the drawn one."""
+    """Words to draw from, by the placeholder for the drawn word."""
     unchanged: tuple[str, ...] = ()
-    """Values that stay as they are in every world although they hold a term; the first world lists them."""
+    """Values that stay unchanged in every world although they contain a term; listed by the first world."""
     groups: dict[str, dict[str, dict[str, str]]]
-    """Its things by group, name and attribute; the same for every kind."""
+    """Its things by group, name and attribute; the same names for every kind."""
     labels: dict[str, dict[str, str]] = Field(default_factory=dict)
-    """What stands in one place only, by group and name; the same for every kind."""
+    """Texts that occur in one place only, by group and name; the same names for every kind."""
 
 
 class Occasion(Record):
-    """What some things of every world are wanted for together (`resources/catalog/occasions.yaml`)."""
+    """An occasion for which some things of every world are needed (`resources/catalog/occasions.yaml`)."""
 
     name: str
-    """What it is."""
+    """Its name."""
     words: str
-    """The thing whose use says what it is for in a world."""
+    """The thing whose use describes the occasion in a world."""
     things: tuple[str, ...]
     """The things, by group and name."""
 
@@ -104,7 +104,7 @@ def load_occasions() -> tuple[Occasion, ...]:
 
 
 def world_kinds(extra: Path | None = None) -> tuple[str, ...]:
-    """Kinds that worlds can be drawn from, besides the first world."""
+    """Kinds of worlds, except that of the first world."""
     return tuple(kind for kind in _rules(extra.resolve() if extra else None) if kind != FIRST_KIND)
 
 
@@ -131,7 +131,7 @@ def load_world(name: str, extra: Path | None = None) -> World:
     rules = _rules(extra.resolve() if extra else None)
     if name == FIRST_WORLD:
         return draw_world(rules[FIRST_KIND], 0)
-    match = _NAMED.fullmatch(name)
+    match = _WORLD_NAME.fullmatch(name)
     if match is None or match.group(1) not in rules or match.group(1) == FIRST_KIND:
         known = [f"{kind}-1" for kind in world_kinds(extra)]
         raise UnknownCatalogEntryError("world", name, known)
@@ -139,10 +139,10 @@ def load_world(name: str, extra: Path | None = None) -> World:
 
 
 def draw_world(rules: WorldRules, seed: int, word: int | None = None) -> World:
-    """The world that `rules` make with `seed`; `word` takes the word of that number of every draw instead."""
+    """The world of `rules` with `seed`; with `word`, every draw has the word of that number."""
     drawn = _draw(rules, seed, word)
 
-    def filled(text: str) -> str:
+    def fill(text: str) -> str:
         return _PLACEHOLDER.sub(lambda match: drawn[match.group(1)], text)
 
     terms, phrases = {}, {}
@@ -150,7 +150,7 @@ def draw_world(rules: WorldRules, seed: int, word: int | None = None) -> World:
     names: dict[str, list[str]] = {}
     for group, things in rules.groups.items():
         for thing, attributes in things.items():
-            values = {name: filled(text) for name, text in attributes.items()}
+            values = {name: fill(text) for name, text in attributes.items()}
             phrase, use = values.pop(PHRASE, ""), values.pop(USE, "")
             for name, value in values.items():
                 terms[f"{group}.{thing}.{name}"] = value
@@ -161,9 +161,7 @@ def draw_world(rules: WorldRules, seed: int, word: int | None = None) -> World:
                     if use:
                         uses.setdefault(stem_of(value), use)
     labels = {
-        f"{group}.{name}": filled(text)
-        for group, texts in rules.labels.items()
-        for name, text in texts.items()
+        f"{group}.{name}": fill(text) for group, texts in rules.labels.items() for name, text in texts.items()
     }
     names |= {f"labels.{place}": [stem_of(text)] for place, text in labels.items()}
     occasions: dict[str, tuple[str, ...]] = {}
@@ -174,9 +172,9 @@ def draw_world(rules: WorldRules, seed: int, word: int | None = None) -> World:
     return World(
         name=FIRST_WORLD if rules.kind == FIRST_KIND else f"{rules.kind}-{seed}",
         kind=rules.kind,
-        owner=filled(rules.owner),
-        title=filled(rules.title),
-        description=filled(rules.description),
+        owner=fill(rules.owner),
+        title=fill(rules.title),
+        description=fill(rules.description),
         terms=terms,
         labels=labels,
         unchanged=rules.unchanged,
@@ -187,17 +185,17 @@ def draw_world(rules: WorldRules, seed: int, word: int | None = None) -> World:
 
 
 def read_rules(source: YamlFile, first: WorldRules | None) -> WorldRules:
-    """The rules in a file; those of another kind than the first must name the same things.
+    """The rules in a file, which must name the same things as those of the `first` kind.
 
     Raises:
-        CatalogEntryInvalidError: they do not, a placeholder is unknown, or a drawn value is not what its
-            place allows.
+        CatalogEntryInvalidError: they do not, a placeholder is unknown, or a drawn value is not allowed in
+            its place.
     """
     content = source.content
     if not isinstance(content, dict):
         raise source.reject([Problem((), "must be a mapping")])
-    head = {key: value for key, value in content.items() if key in _HEAD}
-    groups = {key: value for key, value in content.items() if key not in _HEAD}
+    head = {key: value for key, value in content.items() if key in _HEAD_FIELDS}
+    groups = {key: value for key, value in content.items() if key not in _HEAD_FIELDS}
     rules = parse_entry(source, {**head, "groups": groups}, WorldRules)
     problems = list(rule_problems(rules, first or rules))
     if problems:
@@ -206,38 +204,41 @@ def read_rules(source: YamlFile, first: WorldRules | None) -> WorldRules:
 
 
 def rule_problems(rules: WorldRules, first: WorldRules) -> Iterator[Problem]:
-    """What is wrong with the rules of a kind by themselves: places, placeholders, and one world drawn from
-    them."""
-    wanted, found = dict(_leaves(first)), dict(_leaves(rules))
-    for place in wanted.keys() - found.keys():
+    """Problems in the rules of a kind: their places, placeholders, and one world drawn from them."""
+    required, present = dict(_flatten(first)), dict(_flatten(rules))
+    for place in required.keys() - present.keys():
         if place[-1] != PHRASE:
             yield Problem(place[:-1], f"lacks {place[-1]!r}; every kind of world names the same things")
-    for place in found.keys() - wanted.keys():
+    for place in present.keys() - required.keys():
         if place[-1] != PHRASE:
             yield Problem(place, "is not a place of the first world")
     common = {*_draw_common(0)}
     for name, words in rules.draws.items():
         if not _DRAW_NAME.fullmatch(name) or name in common:
             yield Problem(
-                ("draws", name), "must be letters and digits in lower case, and no placeholder of all kinds"
+                ("draws", name),
+                "must be lower-case letters and digits, and no placeholder common to all kinds",
             )
         if not words or not all(word.strip() for word in words):
             yield Problem(("draws", name), "needs words to draw from, none of them empty")
             return
     known = {*common, *rules.draws, *(name.capitalize() for name in rules.draws)}
-    heads = (("owner", rules.owner), ("title", rules.title), ("description", rules.description))
-    texts: list[tuple[tuple[str, ...], str]] = [*found.items(), *(((name,), text) for name, text in heads)]
-    named = [(spot, name) for spot, text in texts for name in _PLACEHOLDER.findall(text)]
-    unknown = [(spot, name) for spot, name in named if name not in known]
-    for spot, name in unknown:
-        yield Problem(spot, f"the placeholder {name!r} is unknown; known: {', '.join(sorted(known))}")
+    texts: list[tuple[tuple[str, ...], str]] = [
+        *present.items(),
+        (("owner",), rules.owner),
+        (("title",), rules.title),
+        (("description",), rules.description),
+    ]
+    placeholders = [(field, name) for field, text in texts for name in _PLACEHOLDER.findall(text)]
+    unknown = [(field, name) for field, name in placeholders if name not in known]
+    for field, name in unknown:
+        yield Problem(field, f"the placeholder {name!r} is unknown; known: {', '.join(sorted(known))}")
     if not unknown:
         yield from drawn_problems(draw_world(rules, 1))
 
 
 def drawn_problems(world: World) -> Iterator[Problem]:
-    """What is wrong with one world: forms that the places of terms do not allow, names that occur twice, and
-    uses of no form."""
+    """Problems of one world: terms and uses in a form that is not allowed, and names that occur twice."""
     form, words = _FORMS[USE]
     for name, use in world.uses.items():
         if not re.fullmatch(form, use):
@@ -249,11 +250,11 @@ def drawn_problems(world: World) -> Iterator[Problem]:
         if not re.fullmatch(form, value):
             yield Problem((group, thing, attribute), f"{value!r} must be {words}")
         elif value in seen:
-            yield Problem((group, thing, attribute), f"{value!r} stands at {seen[value]} already")
+            yield Problem((group, thing, attribute), f"{value!r} is already the value of {seen[value]}")
         seen[value] = key
 
 
-def _leaves(rules: WorldRules) -> Iterator[tuple[tuple[str, str, str], str]]:
+def _flatten(rules: WorldRules) -> Iterator[tuple[tuple[str, str, str], str]]:
     """Every place with its text; those of labels begin with `labels`."""
     for group, things in rules.groups.items():
         for thing, attributes in things.items():
@@ -271,7 +272,7 @@ def _rules(extra: Path | None) -> dict[str, WorldRules]:
         folders.append(extra)
     name = f"worlds/{FIRST_KIND}.yaml"
     first = read_rules(read_file(catalog_folder() / name, name), None)
-    found = {FIRST_KIND: first}
+    kinds = {FIRST_KIND: first}
     for folder in folders:
         for item in sorted((folder / "worlds").iterdir(), key=lambda item: item.name):
             kind = item.name.removesuffix(".yaml")
@@ -279,10 +280,10 @@ def _rules(extra: Path | None) -> dict[str, WorldRules]:
                 continue
             source = read_file(item, f"worlds/{item.name}")
             rules = read_rules(source, first)
-            if rules.kind != kind or kind in found:
-                raise source.reject([Problem(("kind",), f"must be {kind!r}, and no other world's")])
-            found[kind] = rules
-    return found
+            if rules.kind != kind or kind in kinds:
+                raise source.reject([Problem(("kind",), f"must be {kind!r}, and not that of another file")])
+            kinds[kind] = rules
+    return kinds
 
 
 def _draw(rules: WorldRules, seed: int, number: int | None = None) -> Mapping[str, str]:
@@ -295,25 +296,25 @@ def _draw(rules: WorldRules, seed: int, number: int | None = None) -> Mapping[st
 
 
 def _draw_common(seed: int) -> dict[str, str]:
-    """What every kind can name: people, places, times, numbers and prices; in lower case where the
-    placeholder is."""
+    """Values that every kind can use: people, places, times, numbers and prices; lower-case placeholders have
+    lower-case values."""
     faker = Faker("en_US")
     faker.seed_instance(seed)
     random = Random(seed)
-    first = _distinct(faker.first_name, _PEOPLE)
-    last = _distinct(faker.last_name, _PEOPLE, taken=first)
+    first = _draw_distinct(faker.first_name, _PEOPLE)
+    last = _draw_distinct(faker.last_name, _PEOPLE, taken=first)
     cities = random.sample([town for town in _TOWNS.split() if town not in (*first, *last)], _PEOPLE)
     months, days = random.sample(_MONTHS, 2), random.sample(_DAYS, 2)
-    random.sample(_SEASONS, 2)  # What is drawn next stays what it was when seasons were drawn for themselves.
+    random.sample(_SEASONS, 2)  # Keeps later draws as they were when seasons were drawn independently.
     seasons = [_SEASONS[(_MONTHS.index(month) - 2) // 3 % len(_SEASONS)] for month in months]
     if seasons[0] == seasons[1]:
         seasons[1] = _SEASONS[(_SEASONS.index(seasons[0]) + 1) % len(_SEASONS)]
     drawn: dict[str, str] = {}
     for name, pair in (("Month", months), ("Day", days), ("Season", seasons)):
         drawn |= {name: pair[0], f"{name}2": pair[1]}
-    for number, (given, family, city) in enumerate(zip(first, last, cities, strict=True), start=1):
-        drawn |= {f"First{number}": given, f"Last{number}": family, f"City{number}": city}
-        drawn[f"Person{number}"] = f"{given} {family}"
+    for number, (first_name, last_name, city) in enumerate(zip(first, last, cities, strict=True), start=1):
+        drawn |= {f"First{number}": first_name, f"Last{number}": last_name, f"City{number}": city}
+        drawn[f"Person{number}"] = f"{first_name} {last_name}"
     drawn |= {name[0].lower() + name[1:]: value.lower() for name, value in list(drawn.items())}
     for number, value in enumerate(random.sample(range(11, 99), _NUMBERS), start=1):
         drawn[f"n{number}"] = str(value)
@@ -322,11 +323,11 @@ def _draw_common(seed: int) -> dict[str, str]:
     return drawn
 
 
-def _distinct(draw: Callable[[], str], count: int, taken: Sequence[str] = ()) -> list[str]:
-    """`count` different single words that no instruction needs to quote."""
-    found: list[str] = []
-    while len(found) < count:
+def _draw_distinct(draw: Callable[[], str], count: int, taken: Sequence[str] = ()) -> list[str]:
+    """`count` different single words that need no quotes in an instruction."""
+    words: list[str] = []
+    while len(words) < count:
         word = draw()
-        if _PLAIN_WORD.fullmatch(word) and word not in (*taken, *found):
-            found.append(word)
-    return found
+        if _PLAIN_WORD.fullmatch(word) and word not in (*taken, *words):
+            words.append(word)
+    return words

@@ -1,4 +1,4 @@
-"""YAML files of the catalogue: read fast, and explained by file, line and field when they are wrong."""
+"""Reads YAML files of the catalogue fast, and reports mistakes by file, line and field."""
 
 import types
 import typing
@@ -17,7 +17,7 @@ from taskloom.resources.errors import CatalogEntryInvalidError, suggest
 from taskloom.resources.record import Record
 
 Field = tuple[str | int, ...]
-"""Where something stands in a YAML file: keys and positions from the root."""
+"""Path to a value in a YAML file: keys and positions from the root."""
 
 RecordType = TypeVar("RecordType", bound=Record)
 
@@ -36,16 +36,16 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class YamlFile:
-    """A parsed YAML file that still knows where its entries stand."""
+    """A parsed YAML file, with the lines of its entries."""
 
     name: str
-    """Name that people see in messages."""
+    """Name in messages."""
     text: str
     content: object
     """Parsed plain value."""
 
     def line(self, field: Field) -> int:
-        """The line (from 1) of `field`, or of the innermost part of it that the file has."""
+        """The line (from 1) of `field`, or of the innermost part of it that exists."""
         node = YAML(typ="rt").load(self.text)
         line = 1
         for part in field:
@@ -64,7 +64,7 @@ class YamlFile:
 
 
 def read_yaml(text: str, name: str) -> YamlFile:
-    """Parse `text`; `name` is what messages call the file.
+    """Parse `text`; `name` is the file's name in messages.
 
     Raises:
         CatalogEntryInvalidError: it is not YAML, or a key occurs twice; the message has the line.
@@ -73,17 +73,17 @@ def read_yaml(text: str, name: str) -> YamlFile:
         content: object = YAML(typ="safe").load(text)
     except YAMLError as error:
         line = 1
-        what = str(error)
+        message = str(error)
         if isinstance(error, MarkedYAMLError):
             mark = error.problem_mark or error.context_mark
             line = mark.line + 1 if mark is not None else 1
-            what = " ".join(filter(None, (error.context, error.problem)))
-        raise CatalogEntryInvalidError(f"{name}:{line}: not valid YAML: {what}") from error
+            message = " ".join(filter(None, (error.context, error.problem)))
+        raise CatalogEntryInvalidError(f"{name}:{line}: not valid YAML: {message}") from error
     return YamlFile(name=name, text=text, content=content)
 
 
 def read_file(item: Traversable, name: str) -> YamlFile:
-    """Parse a file in UTF-8, which messages call `name`; errors as `read_yaml`."""
+    """Parse a UTF-8 file; `name` is its name in messages; errors as in `read_yaml`."""
     try:
         return read_yaml(item.read_text(encoding="utf-8"), name)
     except UnicodeDecodeError as error:
@@ -91,11 +91,10 @@ def read_file(item: Traversable, name: str) -> YamlFile:
 
 
 def parse_entry(source: YamlFile, content: object, record: type[RecordType]) -> RecordType:
-    """Validate `content`, which is what `source` holds, as a `record`.
+    """Validate `content`, the content of `source`, as a `record`.
 
     Raises:
-        CatalogEntryInvalidError: it does not fit; every mistake is listed with line, field and allowed
-            values.
+        CatalogEntryInvalidError: it is invalid; every mistake is listed with line, field and allowed values.
     """
     try:
         return record.model_validate(content)
@@ -107,10 +106,10 @@ def parse_list(source: YamlFile, record: type[RecordType]) -> tuple[RecordType, 
     """Validate a file that is a list of `record`s.
 
     Raises:
-        CatalogEntryInvalidError: it is not a list, or an entry does not fit.
+        CatalogEntryInvalidError: it is not a list, or an entry is invalid.
     """
     if not isinstance(source.content, list):
-        raise source.reject([Problem((), f"must be a list of entries, not {_kind(source.content)}")])
+        raise source.reject([Problem((), f"must be a list of entries, not {_describe_type(source.content)}")])
     try:
         return tuple(TypeAdapter(list[record]).validate_python(source.content))  # type: ignore[valid-type]
     except ValidationError as error:
@@ -118,7 +117,7 @@ def parse_list(source: YamlFile, record: type[RecordType]) -> tuple[RecordType, 
 
 
 def show_field(field: Field) -> str:
-    """A field as people write it.
+    """A field in the notation of messages.
 
     >>> show_field(("example_subtasks", 0, "inputs"))
     'example_subtasks[0].inputs'
@@ -130,7 +129,7 @@ def show_field(field: Field) -> str:
 
 
 def _explain(record: type[Record], details: ErrorDetails, outside: int = 0) -> Problem:
-    """The mistake in words; so many parts of its place stand `outside` of the `record`."""
+    """The mistake in words; the first `outside` parts of its location are outside the `record`."""
     inner = details["loc"][outside:]
     message = details["msg"]
     value = details["input"]
@@ -147,12 +146,12 @@ def _explain(record: type[Record], details: ErrorDetails, outside: int = 0) -> P
             near = get_close_matches(value, expected.replace("'", "").replace(" or ", ", ").split(", "), n=1)
             message += f"; did you mean {near[0]!r}?" if near else ""
     else:
-        message = f"{_kind(value)} is not allowed: {message}"
+        message = f"{_describe_type(value)} is not allowed: {message}"
     return Problem(details["loc"], message)
 
 
 def _record_at(record: type[BaseModel], location: Field) -> type[BaseModel] | None:
-    """The record class that the value at `location` inside `record` should be."""
+    """The record class of the value at `location` inside `record`, or None."""
     annotation: object = record
     for part in location:
         if isinstance(part, int):
@@ -162,19 +161,19 @@ def _record_at(record: type[BaseModel], location: Field) -> type[BaseModel] | No
         field = annotation.model_fields.get(part)
         if field is None:
             return None
-        annotation = _innermost(field.annotation)
+        annotation = _element_type(field.annotation)
     return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
 
 
-def _innermost(annotation: object) -> object:
-    """The element type of a tuple, or the type that may be None."""
+def _element_type(annotation: object) -> object:
+    """The element type of a tuple or list, or the type that may be None."""
     if typing.get_origin(annotation) in (tuple, list, typing.Union, types.UnionType):
         choices = [item for item in typing.get_args(annotation) if item not in (type(None), Ellipsis)]
-        return _innermost(choices[0]) if choices else annotation
+        return _element_type(choices[0]) if choices else annotation
     return annotation
 
 
-def _kind(value: object) -> str:
-    """What people call a YAML value."""
+def _describe_type(value: object) -> str:
+    """A YAML value's type in everyday words."""
     names = {dict: "a mapping", list: "a list", str: "text", type(None): "nothing", bool: "true or false"}
     return names.get(type(value), "a number")

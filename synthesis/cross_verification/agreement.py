@@ -16,7 +16,7 @@ from taskloom.evaluators_api.state.effects import (
     lies_in,
     record_folders,
 )
-from taskloom.evaluators_api.state.essential import is_index_entry, performances_of, told_texts
+from taskloom.evaluators_api.state.essential import is_index_entry, known_texts, performances_of
 from taskloom.evaluators_api.state.formats.database import COUNT
 from taskloom.evaluators_api.state.templates import filled, is_generated, parameters_named
 from taskloom.synthesis.trajectories.generalisation import carried_out
@@ -227,7 +227,7 @@ def _is_loose_end(effect: Effect, removed: set[str]) -> bool:
 
 
 def _without_index(found: Sequence[Effect], parameters: Mapping[str, str]) -> list[Effect]:
-    texts = told_texts(found, parameters)
+    texts = known_texts(found, parameters)
     entries = {
         (item.container, *(item.address[:-1] if item.kind == "changed" else item.address))
         for item in found

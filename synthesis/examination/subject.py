@@ -13,8 +13,8 @@ from taskloom.evaluators_api.state.essential import (
     divided,
     is_index_entry,
     is_unreadable,
+    known_texts,
     performances_of,
-    told_texts,
 )
 from taskloom.evaluators_api.state.templates import names_parameter, parameters_named
 from taskloom.evaluators_api.text_matching import has_phrase
@@ -147,7 +147,7 @@ class Subject:
         file with nothing else that is decisive, such as an entry of a history or index, or a counter of keys.
         The account of side effects limits these.
         """
-        texts = told_texts(self.essential, self.positive.parameters)
+        texts = known_texts(self.essential, self.positive.parameters)
         leaves: dict[_Key, list[Effect]] = {}
         for item in self.essential:
             varies = item.kind == "removed" or item.key not in self.constant

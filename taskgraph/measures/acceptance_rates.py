@@ -1,6 +1,5 @@
-"""How often accepted evaluation functions judge rightly, from outcomes whose right or wrong is known: true
-positive and true negative rates with confidence intervals. Outcomes of one function are not independent, so
-the intervals are rather too narrow than too wide."""
+"""Accuracy of accepted evaluation functions on labelled outcomes: true positive and true negative rates with
+confidence intervals. Outcomes of one function are not independent, so the intervals tend to be too narrow."""
 
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -27,9 +26,9 @@ class Rate(Record):
     """A share with its confidence interval."""
 
     count: int = Field(ge=0)
-    """How many."""
+    """Numerator."""
     of: int = Field(ge=0)
-    """Of how many."""
+    """Denominator."""
     low: float = Field(ge=0, le=1)
     """Lower end of the 95 % interval (Wilson 1927)."""
     high: float = Field(ge=0, le=1)
@@ -37,11 +36,11 @@ class Rate(Record):
 
     @property
     def share(self) -> float | None:
-        """The share; None of nothing."""
+        """The share; None if the denominator is 0."""
         return self.count / self.of if self.of else None
 
     def __str__(self) -> str:
-        """As people read it.
+        """The share and its interval as text.
 
         >>> print(rate(49, 50))
         98.0 % (89.5 to 99.6 %, 49 of 50)
@@ -69,15 +68,15 @@ class AcceptanceReport(Record):
     """Rates of a dataset's accepted functions on labelled outcomes."""
 
     functions: int
-    """Functions that judged."""
+    """Number of functions."""
     subtasks: int
-    """Subtasks they belong to."""
+    """Number of their subtasks."""
     overall: AcceptanceRates
-    """Over all outcomes."""
+    """Rates over all outcomes."""
     by_application: tuple[AcceptanceRates, ...]
-    """By application."""
+    """Rates by application."""
     by_kind: tuple[AcceptanceRates, ...]
-    """By kind of outcome; a kind is right or wrong, so one of its two rates is of nothing."""
+    """Rates by kind of outcome; each kind is either right or wrong, so only one of its rates is defined."""
 
 
 def as_markdown(report: AcceptanceReport) -> str:
@@ -93,13 +92,13 @@ def as_markdown(report: AcceptanceReport) -> str:
 
 
 def wilson_interval(count: int, of: int) -> tuple[float, float]:
-    """The 95 % confidence interval of a share; from 0 to 1 where nothing was counted.
+    """The 95 % confidence interval of a share; from 0 to 1 if the denominator is 0.
 
     >>> [round(end, 3) for end in wilson_interval(0, 100)]
     [0.0, 0.037]
 
     Raises:
-        ValueError: more counted than there are, or less than nothing.
+        ValueError: `count` is not between 0 and `of`.
     """
     if not 0 <= count <= of:
         raise ValueError(f"{count} of {of} is not a share; the count must be between 0 and {of}.")
@@ -128,22 +127,22 @@ def rate(count: int, of: int) -> Rate:
 
 
 def acceptance_report(outcomes: Iterable[JudgedOutcome]) -> AcceptanceReport:
-    """The rates of `outcomes`, over all, by application and by kind; groups in alphabetical order.
+    """The rates of `outcomes`: overall, by application and by kind; groups in alphabetical order.
 
     >>> acceptance_report([]).functions
     0
     """
-    known = list(outcomes)
+    judged = list(outcomes)
     return AcceptanceReport(
-        functions=len({item.function_id for item in known}),
-        subtasks=len({item.subtask_id for item in known}),
-        overall=_rates("all", known),
-        by_application=_grouped(known, lambda item: item.application),
-        by_kind=_grouped(known, lambda item: item.kind),
+        functions=len({item.function_id for item in judged}),
+        subtasks=len({item.subtask_id for item in judged}),
+        overall=_rates("all", judged),
+        by_application=_rates_by(judged, lambda item: item.application),
+        by_kind=_rates_by(judged, lambda item: item.kind),
     )
 
 
-def _grouped(
+def _rates_by(
     outcomes: Sequence[JudgedOutcome], group: Callable[[JudgedOutcome], str]
 ) -> tuple[AcceptanceRates, ...]:
     names = sorted({group(item) for item in outcomes})
@@ -166,14 +165,14 @@ class JudgeReport(Record):
     hits: Rate
     """Spoilt instructions in which it noticed something."""
     hits_by_kind: dict[str, Rate]
-    """The same by what was done to them."""
+    """Hits by kind of spoiling."""
     false_alarms: Rate
-    """First instructions of tasks, passed by the check without a model, that it refused. Some may really be
-    wrong, so this is an upper bound."""
+    """First instructions of tasks that passed the check without a model and that it refused. Some may really
+    be wrong, so this is an upper bound."""
 
 
 def judge_report(trials: Sequence[JudgeTrial], rounds: Iterable[Validation]) -> JudgeReport | None:
-    """The figures; None where nothing was spoilt.
+    """The figures; None without trials.
 
     >>> judge_report([], []) is None
     True
@@ -185,18 +184,18 @@ def judge_report(trials: Sequence[JudgeTrial], rounds: Iterable[Validation]) -> 
     ]
     kinds = sorted({item.kind for item in trials})
     return JudgeReport(
-        hits=_noticed(trials),
-        hits_by_kind={kind: _noticed([item for item in trials if item.kind == kind]) for kind in kinds},
+        hits=_hit_rate(trials),
+        hits_by_kind={kind: _hit_rate([item for item in trials if item.kind == kind]) for kind in kinds},
         false_alarms=rate(sum(not item.accepted for item in first), len(first)),
     )
 
 
-def _noticed(trials: Sequence[JudgeTrial]) -> Rate:
+def _hit_rate(trials: Sequence[JudgeTrial]) -> Rate:
     return rate(sum(item.noticed for item in trials), len(trials))
 
 
 GOOD_SCORE = 4
-"""From this score on, a task has at most a small blemish."""
+"""Tasks with this score or more have at most minor flaws."""
 
 
 class CriticReport(Record):
@@ -211,22 +210,22 @@ class CriticReport(Record):
     critics: tuple[str, ...]
     """Models that scored."""
     partial: tuple[str, ...] = ()
-    """Those of them that also wrote instructions of the dataset."""
+    """Critics that also wrote instructions of the dataset."""
 
     def lines(self) -> list[tuple[str, str]]:
         """The figures in words, each with its name."""
         means = ", ".join(f"{question} {self.means[question]:.2f}" for question in CRITIC_QUESTIONS)
-        scored = f"{means} ({self.tasks} tasks, by {', '.join(self.critics)})"
-        found = [(f"critic's mean scores, of {HIGHEST_SCORE}", scored)]
-        found.append((f"tasks with at least {GOOD_SCORE} for everything", str(self.good)))
+        scores = f"{means} ({self.tasks} tasks, by {', '.join(self.critics)})"
+        lines = [(f"critic's mean scores, of {HIGHEST_SCORE}", scores)]
+        lines.append((f"tasks with at least {GOOD_SCORE} for everything", str(self.good)))
         if self.partial:
-            both = f"{', '.join(self.partial)} both wrote instructions and scored tasks"
-            found.append(("warning", f"{both}; name another model for the role critic"))
-        return found
+            warning = f"{', '.join(self.partial)} both wrote instructions and scored tasks"
+            lines.append(("warning", f"{warning}; name another model for the role critic"))
+        return lines
 
 
 def critic_report(criticisms: Sequence[Criticism], writers: Collection[str] = ()) -> CriticReport | None:
-    """The figures; None if nothing was scored.
+    """The figures; None without scores.
 
     Args:
         criticisms: scored tasks.
@@ -241,7 +240,7 @@ def critic_report(criticisms: Sequence[Criticism], writers: Collection[str] = ()
     scores = {name: [item.score(name).score for item in criticisms] for name in CRITIC_QUESTIONS}
     return CriticReport(
         tasks=len({item.task_id for item in criticisms}),
-        means={question: fmean(given) for question, given in scores.items()},
+        means={question: fmean(values) for question, values in scores.items()},
         good=rate(sum(not item.below(GOOD_SCORE) for item in criticisms), len(criticisms)),
         critics=critics,
         partial=tuple(name for name in critics if name in writers),

@@ -1,6 +1,6 @@
-"""Which combinations of complexity levels exist at all. A graph of n nodes with depth d and width w needs d·w
-≥ n and d + w ≤ n + 1; `edge_bounds` says how many edges it can have, and all numbers between occur. Of the
-243 cells of Table 2, 67 exist; of the 81 without knowledge, 23; with one component, 14 of those."""
+"""Possible combinations of complexity levels. A graph of n nodes with depth d and width w needs d·w ≥ n and
+d + w ≤ n + 1; `edge_bounds` gives the bounds on its edges, and all numbers between them occur. Of the 243
+cells of Table 2, 67 are possible; of the 81 without knowledge, 23; with one component, 14 of those."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -23,13 +23,13 @@ from taskloom.taskgraph.measures.complexity import capabilities_met, cell_from_m
 from taskloom.taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
 
 _APPLICATION_CATEGORIES = 12
-_ENOUGH_NODES = 14
+_SUFFICIENT_NODES = 14
 _EDGES, _NODES, _CATEGORIES, _DEPTH, _WIDTH = DIMENSIONS
 
 
 def edge_bounds(nodes: int, depth: int, width: int, components: int) -> tuple[int, int] | None:
-    """Fewest and most edges of a graph with these measures and at most `components` components; None without
-    one.
+    """Minimum and maximum number of edges of a graph with these measures and at most `components` components;
+    None if there is no such graph.
 
     >>> edge_bounds(nodes=5, depth=3, width=2, components=1)
     (4, 8)
@@ -54,7 +54,7 @@ def possible_cells(
     minimum_size: int = 1,
     ranges: MeasureRanges | None = None,
 ) -> frozenset[Cell]:
-    """The cells that some task graph within the limits, and within the `ranges` of values, realises.
+    """The cells of all task graphs within the limits and the `ranges` of values.
 
     >>> len(possible_cells())
     67
@@ -65,39 +65,41 @@ def possible_cells(
     >>> possible_cells(ranges=MeasureRanges(hierarchy=(5, 5), instruction=(5, 5), knowledge=(1, 1)))
     frozenset({('hard', 'hard', 'easy', 'hard', 'easy')})
     """
-    found = set()
+    cells = set()
     allowed = ranges or MeasureRanges()
     fewest, most = allowed.of(_NODES)
-    enough = MAXIMUM_SUBTASKS if allowed.describe() else _ENOUGH_NODES
+    sufficient = MAXIMUM_SUBTASKS if allowed.describe() else _SUFFICIENT_NODES
     lowest, highest = allowed.of(_EDGES)
-    for nodes in range(max(minimum_size, fewest), min(maximum_size, enough, most) + 1):
-        for depth in _inside(allowed.of(_DEPTH), nodes):
-            for width in _inside(allowed.of(_WIDTH), nodes):
+    for nodes in range(max(minimum_size, fewest), min(maximum_size, sufficient, most) + 1):
+        for depth in _range_within(allowed.of(_DEPTH), nodes):
+            for width in _range_within(allowed.of(_WIDTH), nodes):
                 bounds = edge_bounds(nodes, depth, width, maximum_components)
                 if bounds is None:
                     continue
                 least = max(bounds[0], lowest)
                 for edges in range(least, min(bounds[1], highest, least + 5) + 1):
-                    for categories in _inside(allowed.of(_CATEGORIES), min(nodes, _APPLICATION_CATEGORIES)):
-                        found.add(cell_from_measures(edges, nodes, categories, depth, width))
-    return frozenset(found)
+                    for categories in _range_within(
+                        allowed.of(_CATEGORIES), min(nodes, _APPLICATION_CATEGORIES)
+                    ):
+                        cells.add(cell_from_measures(edges, nodes, categories, depth, width))
+    return frozenset(cells)
 
 
-def _inside(allowed: tuple[int, int], most: int) -> range:
-    return range(max(1, allowed[0]), min(most, allowed[1]) + 1)
+def _range_within(allowed: tuple[int, int], maximum: int) -> range:
+    return range(max(1, allowed[0]), min(maximum, allowed[1]) + 1)
 
 
 def contradiction_in(levels: LevelConstraint) -> str:
-    """The fewest of the `levels` asked for that no graph combines; empty when some graph has them all.
+    """A smallest subset of the `levels` that no graph combines, in words; empty if some graph has them all.
 
     >>> contradiction_in(LevelConstraint(instruction=("easy",), hierarchy=("hard",), branch=("easy",)))
     'no graph has instruction easy and hierarchy hard'
     >>> contradiction_in(LevelConstraint(hierarchy=("hard",)))
     ''
     """
-    named = levels.constrained()
-    for size in range(1, len(named) + 1):
-        for chosen in combinations(named, size):
+    dimensions = levels.constrained()
+    for size in range(1, len(dimensions) + 1):
+        for chosen in combinations(dimensions, size):
             part = LevelConstraint.model_validate({name: levels.levels(name) for name in chosen})
             if not any(part.allows(cell) for cell in possible_cells()):
                 return "no graph has " + part.describe().replace(", ", " and ")
@@ -105,32 +107,32 @@ def contradiction_in(levels: LevelConstraint) -> str:
 
 
 FEW = 0.05
-"""Share of the tasks below which a level or a capability is thin."""
+"""Share of the tasks below which a level or a capability counts as rare."""
 
 
 class Gap(Record):
     """A level or a capability that few tasks have, or none."""
 
     name: str
-    """What it is: `hard in knowledge`, `Parallel Planning`."""
+    """Its name: `hard in knowledge`, `Parallel Planning`."""
     tasks: int
-    """Tasks that have it."""
+    """Number of tasks that have it."""
     share: float
     """Their share of all tasks."""
     missing: str
-    """What it lacks."""
+    """What it would need, in words."""
 
     def __str__(self) -> str:
-        """How many tasks have it, and what it lacks."""
-        found = f"{self.tasks} tasks ({self.share:.1%})" if self.tasks else "none"
-        return f"{found}; {self.missing}"
+        """The number of tasks that have it, and what it would need."""
+        count = f"{self.tasks} tasks ({self.share:.1%})" if self.tasks else "none"
+        return f"{count}; {self.missing}"
 
 
 def gaps_of(tasks: Mapping[tuple[int, ...], int], capabilities: Iterable[Capability]) -> tuple[Gap, ...]:
-    """Every level of every dimension and every capability that is empty or thin, levels first.
+    """Every level of every dimension and every capability that is missing or rare, levels first.
 
     Args:
-        tasks: How many tasks have each combination of values, in the order of the dimensions.
+        tasks: Number of tasks with each combination of values, in the order of the dimensions.
         capabilities: The capabilities that tasks should test.
 
     >>> [str(gap) for gap in gaps_of({(3, 4, 3, 3, 2): 20}, []) if gap.name == "hard in hierarchy"]
@@ -142,49 +144,52 @@ def gaps_of(tasks: Mapping[tuple[int, ...], int], capabilities: Iterable[Capabil
     cells = Counter[Cell]()
     for values, number in tasks.items():
         cells[cell_from_measures(*values)] += number
-    found = []
-    for place, row in enumerate(TABLE):
-        seen = [values[place] for values in tasks]
+    gaps = []
+    for position, row in enumerate(TABLE):
+        present = [values[position] for values in tasks]
         for level in LEVELS:
-            count = _having(cells, {row.name: level})
+            count = _count_with(cells, {row.name: level})
             if count < FEW * total:
                 name = f"{level} in {row.name}"
-                missing = _missing_in(row, level, count, (min(seen), max(seen)))
-                found.append(Gap(name=name, tasks=count, share=count / total, missing=missing))
+                missing = _describe_missing_values(row, level, count, (min(present), max(present)))
+                gaps.append(Gap(name=name, tasks=count, share=count / total, missing=missing))
     for capability in capabilities:
         count = sum(number for cell, number in cells.items() if capabilities_met(cell, [capability]))
         if count < FEW * total:
-            missing = _lacking(cells, capability.levels())
-            found.append(Gap(name=capability.title, tasks=count, share=count / total, missing=missing))
-    return tuple(found)
+            missing = _describe_missing_levels(cells, capability.levels())
+            gaps.append(Gap(name=capability.title, tasks=count, share=count / total, missing=missing))
+    return tuple(gaps)
 
 
-def _missing_in(row: DimensionDefinition, level: Level, count: int, values: tuple[int, int]) -> str:
+def _describe_missing_values(
+    row: DimensionDefinition, level: Level, count: int, values: tuple[int, int]
+) -> str:
     low, high = row.values(level)
     if level == "easy":
         needs, nearest = f"at most {high}", values[0]
     else:
         needs, nearest = f"{low} and more" if level == "hard" else f"{low} to {high}", values[1]
-    said = f"it takes {needs} {row.plural}" if row.singular else f"it takes {row.plural} {needs}"
+    text = f"it takes {needs} {row.plural}" if row.singular else f"it takes {row.plural} {needs}"
     if not count and not low <= nearest <= high:
-        said += f", the {'most' if level != 'easy' else 'fewest'} is {nearest}"
+        text += f", the {'most' if level != 'easy' else 'fewest'} is {nearest}"
     if level == "easy":
-        return said
-    return f"{said}. For more: {row.more_by}"
+        return text
+    return f"{text}. For more: {row.more_by}"
 
 
-def _lacking(cells: Mapping[Cell, int], levels: Mapping[Dimension, Level]) -> str:
+def _describe_missing_levels(cells: Mapping[Cell, int], levels: Mapping[Dimension, Level]) -> str:
     counts = {
-        f"{level} in {dimension}": _having(cells, {dimension: level}) for dimension, level in levels.items()
+        f"{level} in {dimension}": _count_with(cells, {dimension: level})
+        for dimension, level in levels.items()
     }
     absent = [name for name, count in counts.items() if not count]
     if absent:
         return f"it takes tasks that are {' and '.join(counts)}, and none is {' or '.join(absent)}"
-    found = " and ".join(f"{count} are {name}" for name, count in counts.items())
-    return f"of the tasks, {found}" + (", few of them both" if len(counts) > 1 else "")
+    present = " and ".join(f"{count} are {name}" for name, count in counts.items())
+    return f"of the tasks, {present}" + (", few of them both" if len(counts) > 1 else "")
 
 
-def _having(cells: Mapping[Cell, int], levels: Mapping[Dimension, Level]) -> int:
+def _count_with(cells: Mapping[Cell, int], levels: Mapping[Dimension, Level]) -> int:
     return sum(
         number
         for cell, number in cells.items()

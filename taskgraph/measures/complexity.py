@@ -13,7 +13,7 @@ from taskloom.taskgraph.records.task import Complexity
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What the edges alone say about complexity."""
+    """The measures that depend only on the edges."""
 
     nodes: int
     edges: int
@@ -23,7 +23,7 @@ class Shape:
     width: int
     """Maximum antichain."""
     largest_layer: int
-    """Most nodes of one depth."""
+    """Largest number of nodes at one depth."""
     components: int
     """Weakly connected components."""
 
@@ -40,13 +40,13 @@ def shape_of(predecessors: Sequence[int]) -> Shape:
     """
     require_size(predecessors)
     size = len(predecessors)
-    numbered = not any(mask >> node for node, mask in enumerate(predecessors))
+    is_ordered = not any(mask >> node for node, mask in enumerate(predecessors))
     depth, above = [0] * size, [0] * size
     matched: dict[int, int] = {}
     free = (1 << size) - 1
     groups: list[int] = []
     edges = pairs = 0
-    for node in range(size) if numbered else topological_order(predecessors):
+    for node in range(size) if is_ordered else topological_order(predecessors):
         direct = mask = closure = predecessors[node]
         if not direct:
             depth[node] = 1
@@ -124,7 +124,7 @@ def cell_of(complexity: Complexity) -> Cell:
 
 
 def cell_from_measures(*values: int) -> Cell:
-    """The cell of a value for each dimension, in the order of `DIMENSIONS`.
+    """The cell of one value per dimension, in the order of `DIMENSIONS`.
 
     >>> cell_from_measures(4, 5, 1, 5, 1)
     ('hard', 'hard', 'easy', 'hard', 'easy')
@@ -133,7 +133,7 @@ def cell_from_measures(*values: int) -> Cell:
 
 
 def depth_by_instance(graph: TaskGraph) -> dict[str, int]:
-    """Depth of every subtask by instance id; the weights of the coverage rate come from it.
+    """Depth of every subtask by instance id, the basis of the coverage rate's weights.
 
     >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
     >>> depth_by_instance(read_task_graph({"nodes": ["a", "b"], "edges": [["b", "a"]]}, {}, str))
@@ -145,7 +145,7 @@ def depth_by_instance(graph: TaskGraph) -> dict[str, int]:
 
 
 def constraint_of(capability: Capability, preset: CapabilityPreset = "repaired") -> LevelConstraint:
-    """The levels that a test task of `capability` must have.
+    """The levels that a task must have to test `capability`.
 
     >>> long = Capability(name="long", title="Long", as_printed={"branch": "hard"}, repaired={"instruction": "hard"})
     >>> constraint_of(long).instruction, constraint_of(long, "as_printed").branch

@@ -1,6 +1,7 @@
 """Which orders of a task are successful, and what spoils the others (method section 1). No other writer of a
-slot may stand between the ends of a link on it, a spoiler of `OrderTable`; whoever consumes an input comes
-after its other readers, one more precedence. Together they give `successful_topo` (App. C.4) exactly."""
+slot may come between the ends of a dependency on it (a spoiler of `OrderTable`); a subtask that consumes an
+input comes after its other readers (another precedence). Together they give `successful_topo` (App. C.4)
+exactly."""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -13,13 +14,13 @@ from taskloom.taskgraph.measures.orders import ORDERS_LISTED, ORDERS_SAMPLED, Or
 from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.task import Interference
 
-_KNOWN_SHAPES = 4096
-_Places = tuple[int, int, int, bool]
+_CACHED_SHAPES = 4096
+_ThreatNodes = tuple[int, int, int, bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Threat:
-    """One way in which one subtask can spoil a link between two others."""
+    """One way in which a subtask can spoil a dependency between two others."""
 
     spoiler: int
     """Node that overwrites or consumes."""
@@ -32,12 +33,12 @@ class Threat:
     resource: Resource
 
     @property
-    def places(self) -> _Places:
-        """The threat without the resource: all that orders depend on."""
+    def nodes(self) -> _ThreatNodes:
+        """The threat without the resource, on which orders do not depend."""
         return self.spoiler, self.producer, self.consumer, self.overwrites
 
     def record(self, graph: TaskGraph) -> Interference:
-        """The threat with ids for numbers, for people."""
+        """The threat with instance ids, for people."""
         return Interference(
             kind="overwritten_slot" if self.overwrites else "consumed_input",
             spoiler=graph.nodes[self.spoiler].instance_id,
@@ -48,7 +49,7 @@ class Threat:
 
 
 def threats_of(graph: TaskGraph) -> list[Threat]:
-    """Everything that can make an order of `graph` fail; what its dependencies rule out anyway is left out.
+    """Everything that can make an order of `graph` fail, without what its dependencies rule out.
 
     >>> from taskloom.resources.categories import ResourceCategory, ResourceKind
     >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
@@ -61,11 +62,11 @@ def threats_of(graph: TaskGraph) -> list[Threat]:
     """  # noqa: E501
     index = {node.instance_id: position for position, node in enumerate(graph.nodes)}
     closure = ancestors(graph.predecessors)
-    threats: dict[_Places, Threat] = {}
+    threats: dict[_ThreatNodes, Threat] = {}
     writers: dict[tuple[str, str] | None, list[int]] = {}
     for position, node in enumerate(graph.nodes):
-        for changed in {resource.slot for resource in (*node.outputs, *node.consumed)}:
-            writers.setdefault(changed, []).append(position)
+        for slot in {resource.slot for resource in (*node.outputs, *node.consumed)}:
+            writers.setdefault(slot, []).append(position)
     producers = {(edge.resource, index[edge.consumer]): index[edge.producer] for edge in graph.edges}
     for edge in graph.edges:
         producer, consumer = index[edge.producer], index[edge.consumer]
@@ -73,7 +74,7 @@ def threats_of(graph: TaskGraph) -> list[Threat]:
             harmless = closure[producer] >> spoiler & 1 or closure[spoiler] >> consumer & 1
             if spoiler not in (producer, consumer) and not harmless:
                 threat = Threat(spoiler, producer, consumer, True, edge.resource)
-                threats.setdefault(threat.places, threat)
+                threats.setdefault(threat.nodes, threat)
     for spoiler, node in enumerate(graph.nodes):
         for resource in node.consumed:
             if resource.slot is not None or resource in node.outputs:
@@ -82,7 +83,7 @@ def threats_of(graph: TaskGraph) -> list[Threat]:
                 if consumer != spoiler and resource in reader.inputs and not closure[spoiler] >> consumer & 1:
                     producer = producers.get((resource, consumer), -1)
                     threat = Threat(spoiler, producer, consumer, False, resource)
-                    threats.setdefault(threat.places, threat)
+                    threats.setdefault(threat.nodes, threat)
     return list(threats.values())
 
 
@@ -92,10 +93,10 @@ def successful_table(predecessors: Sequence[int], threats: Iterable[Threat]) -> 
     >>> successful_table((0, 0), []).count()
     2
     """
-    return _table(predecessors, [threat.places for threat in threats])
+    return _table(predecessors, [threat.nodes for threat in threats])
 
 
-def _table(predecessors: Sequence[int], threats: Iterable[_Places]) -> OrderTable:
+def _table(predecessors: Sequence[int], threats: Iterable[_ThreatNodes]) -> OrderTable:
     before = list(predecessors)
     spoilers: list[list[tuple[int, int]]] = [[] for _ in before]
     for spoiler, producer, consumer, overwrites in threats:
@@ -108,24 +109,24 @@ def _table(predecessors: Sequence[int], threats: Iterable[_Places]) -> OrderTabl
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """All that is stored about a task's orders."""
+    """The orders of a task."""
 
     count: int
     successful_count: int
-    """Orders in which nothing is lost before it is read."""
+    """Number of orders in which nothing is lost before it is read."""
     successful: tuple[tuple[int, ...], ...]
-    """Those orders: all in lexicographic order up to the cap, otherwise the first and a uniform draw."""
+    """These orders: all in lexicographic order up to the cap, otherwise the first and a uniform sample."""
     threats: tuple[Threat, ...]
-    """What makes the others fail."""
+    """What makes the other orders fail."""
 
 
 def orders_of(
     graph: TaskGraph, *, cap: int = ORDERS_LISTED, samples: int = ORDERS_SAMPLED, seed: int = 0
 ) -> Orders:
-    """Count the orders of `graph`, and list all successful ones up to `cap`, or draw `samples` of them
-    beyond.
+    """Count the orders of `graph`, and list all successful ones if they are at most `cap`, otherwise
+    `samples` of them.
 
-    The first order is always the lexicographically first successful one, so that it is a stable reference.
+    The first order is always the lexicographically first successful one, which makes it a stable reference.
 
     >>> orders_of(TaskGraph(nodes=())).successful
     ((),)
@@ -134,30 +135,32 @@ def orders_of(
         GraphTooLargeError: more than 30 subtasks, or too many down-sets to count.
     """
     threats = tuple(threats_of(graph))
-    places = tuple(threat.places for threat in threats)
-    return Orders(*_counted(graph.predecessors, places, cap, samples, seed), threats)
+    return Orders(
+        *_count_and_list(graph.predecessors, tuple(threat.nodes for threat in threats), cap, samples, seed),
+        threats,
+    )
 
 
-@lru_cache(maxsize=_KNOWN_SHAPES)
-def _counted(
-    predecessors: tuple[int, ...], threats: tuple[_Places, ...], cap: int, samples: int, seed: int
+@lru_cache(maxsize=_CACHED_SHAPES)
+def _count_and_list(
+    predecessors: tuple[int, ...], threats: tuple[_ThreatNodes, ...], cap: int, samples: int, seed: int
 ) -> tuple[int, int, tuple[tuple[int, ...], ...]]:
-    """Orders, successful orders and those listed; kept, because most tasks have a common shape."""
+    """Number of orders, of successful orders, and the listed ones; cached, because most shapes recur."""
     plain = OrderTable(predecessors)
     table = _table(predecessors, threats) if threats else plain
     count = table.count()
     listed = table.listed(cap if count <= cap else 1)
     number = min(cap, samples)
     if count > cap and number > 1:
-        drawn = table.sampled(number, random.Random(seed))
-        listed = [*listed, *(order for order in drawn if order != listed[0])][:number]
+        sample = table.sampled(number, random.Random(seed))
+        listed = [*listed, *(order for order in sample if order != listed[0])][:number]
     return plain.count(), count, tuple(listed)
 
 
 def clash_of(graph: TaskGraph) -> tuple[Interference, ...]:
-    """A smallest explanation of why `graph` has no successful order; empty when it has one.
+    """A minimal explanation of why `graph` has no successful order; empty if it has one.
 
-    None of the interferences returned can be left out: without it the others leave a successful order.
+    Every interference returned is necessary: without it, the others allow a successful order.
 
     >>> from taskloom.resources.categories import ResourceCategory, ResourceKind
     >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph

@@ -1,8 +1,8 @@
 """Orders in which a task's subtasks can be performed: counted, listed and sampled exactly. A node w with the
-*spoiler* (p, c) may stand anywhere but between p and c, which the set of nodes already done tells (p is in it
-and c is not), so dynamic programming over down-sets needs no further state. Interchangeable nodes and
-components make equal situations one: fifteen pairs of copy and paste through one clipboard can be under way
-in only sixteen ways that differ."""
+*spoiler* (p, c) may come anywhere except between p and c, which follows from the set of nodes already done (p
+is in it and c is not), so dynamic programming over down-sets needs no further state. Sets that only exchange
+interchangeable nodes or components count as one: fifteen pairs of copy and paste through one clipboard have
+only sixteen different states."""
 
 import hashlib
 import random
@@ -14,7 +14,7 @@ from taskloom.taskgraph.bitmasks import bits, components, mask_of, neighbours, p
 from taskloom.taskgraph.errors import GraphTooLargeError
 
 Spoilers = Sequence[Sequence[tuple[int, int]]]
-"""For every node, the pairs (producer, consumer) between which it must not stand."""
+"""For every node, the pairs (producer, consumer) between which it must not come."""
 
 
 class Symmetry:
@@ -23,7 +23,7 @@ class Symmetry:
     def __init__(
         self, predecessors: Sequence[int], spoilers: Spoilers, labels: Sequence[object] = ()
     ) -> None:
-        """Find the groups of a graph; nodes of different `labels` are different."""
+        """Find the groups of a graph; nodes with different `labels` are not interchangeable."""
         self._before = tuple(predecessors)
         self._labels = tuple(labels) or (0,) * len(self._before)
         self._triples = {(node, *pair) for node, pairs in enumerate(spoilers) for pair in pairs}
@@ -35,7 +35,7 @@ class Symmetry:
         return bool(self._twins or self._blocks)
 
     def canonical(self, nodes: int) -> int:
-        """One set for all sets that only exchange interchangeable nodes of the set `nodes`.
+        """The representative of all sets that differ from `nodes` only by interchangeable nodes.
 
         >>> fork = Symmetry((0, 0b1, 0b1), ((), (), ()))
         >>> fork.canonical(0b101) == fork.canonical(0b011)
@@ -49,25 +49,26 @@ class Symmetry:
             if not nodes & group:
                 continue
             parts = sorted(
-                sum(1 << place for place, node in enumerate(block) if nodes >> node & 1) for block in blocks
+                sum(1 << index for index, node in enumerate(block) if nodes >> node & 1) for block in blocks
             )
             nodes &= ~group
             for part, block in zip(parts, blocks, strict=True):
-                for place in bits(part):
-                    nodes |= 1 << block[place]
+                for index in bits(part):
+                    nodes |= 1 << block[index]
         return nodes
 
     def _groups_of_nodes(self) -> list[tuple[int, list[int]]]:
-        """Nodes of the same neighbours and part in all spoilers, with the sets of their first members."""
+        """Groups of nodes with equal neighbours and roles in all spoilers, with the sets of their first
+        members."""
         after = successors(self._before)
-        parts: list[set[tuple[int, ...]]] = [set() for _ in self._before]
+        roles: list[set[tuple[int, ...]]] = [set() for _ in self._before]
         for triple in self._triples:
             for role, node in enumerate(triple):
-                parts[node].add((role, *(other for place, other in enumerate(triple) if place != role)))
+                roles[node].add((role, *(other for index, other in enumerate(triple) if index != role)))
         groups: dict[object, list[int]] = {}
         for node, before in enumerate(self._before):
-            likeness = (before, after[node], frozenset(parts[node]), self._labels[node])
-            groups.setdefault(likeness, []).append(node)
+            signature = (before, after[node], frozenset(roles[node]), self._labels[node])
+            groups.setdefault(signature, []).append(node)
         return [
             (mask_of(group), [mask_of(group[:number]) for number in range(len(group) + 1)])
             for group in groups.values()
@@ -77,32 +78,30 @@ class Symmetry:
     def _groups_of_components(self) -> list[tuple[int, list[list[int]]]]:
         after = successors(self._before)
         ranks = [(mask.bit_count(), after[node].bit_count()) for node, mask in enumerate(self._before)]
-        alike: dict[object, list[list[list[int]]]] = {}
+        by_signature: dict[object, list[list[list[int]]]] = {}
         for component in components(self._before):
             block = sorted(bits(component), key=lambda node: (ranks[node], node))
             if len(block) == 1:
                 continue
-            place = {node: number for number, node in enumerate(block)}
-            inside = tuple(
-                tuple(sorted(place[other] for other in bits(self._before[node]))) for node in block
-            )
-            groups = alike.setdefault((inside, tuple(self._labels[node] for node in block)), [])
-            group = next((group for group in groups if self._may_be_exchanged(group[0], block)), None)
+            index = {node: number for number, node in enumerate(block)}
+            edges = tuple(tuple(sorted(index[other] for other in bits(self._before[node]))) for node in block)
+            groups = by_signature.setdefault((edges, tuple(self._labels[node] for node in block)), [])
+            group = next((group for group in groups if self._are_interchangeable(group[0], block)), None)
             if group is None:
                 groups.append([block])
             else:
                 group.append(block)
         return [
             (mask_of([node for block in group for node in block]), group)
-            for groups in alike.values()
+            for groups in by_signature.values()
             for group in groups
             if len(group) > 1
         ]
 
-    def _may_be_exchanged(self, first: Sequence[int], second: Sequence[int]) -> bool:
+    def _are_interchangeable(self, first: Sequence[int], second: Sequence[int]) -> bool:
         new = list(range(len(self._before)))
-        for mine, other in zip(first, second, strict=True):
-            new[mine], new[other] = other, mine
+        for one, other in zip(first, second, strict=True):
+            new[one], new[other] = other, one
         return all(
             (new[node], new[producer], new[consumer]) in self._triples
             for node, producer, consumer in self._triples
@@ -110,13 +109,13 @@ class Symmetry:
 
 
 CanonicalKey = tuple[tuple[str, ...], tuple[tuple[int, int], ...]]
-"""Sorted labels, and edges as sorted pairs of positions in them."""
+"""Sorted labels, and edges as sorted pairs of positions in the labels."""
 
 
 def canonical_key(labels: Sequence[str], edges: Iterable[tuple[str, str]]) -> CanonicalKey:
     """The canonical form of a labelled graph whose labels are distinct.
 
-    No isomorphism test is needed: a task never holds the same bound subtask twice, so sorting is canonical.
+    No isomorphism test is needed: a task never has the same bound subtask twice, so sorting is canonical.
 
     >>> canonical_key(["b", "a"], [("b", "a")])
     (('a', 'b'), ((1, 0),))
@@ -128,7 +127,7 @@ def canonical_key(labels: Sequence[str], edges: Iterable[tuple[str, str]]) -> Ca
 
 
 def task_id(key: CanonicalKey) -> str:
-    """An opaque task id made from a canonical key alone: equal tasks have equal ids.
+    """An opaque task id, a hash of the canonical key: equal tasks have equal ids.
 
     >>> task_id(canonical_key(["b", "a"], [])) == task_id(canonical_key(["a", "b"], []))
     True
@@ -139,21 +138,21 @@ def task_id(key: CanonicalKey) -> str:
 
 
 ORDERS_LISTED = 120
-"""Up to how many orders all are listed."""
+"""Maximum number of orders of which all are listed."""
 
 ORDERS_SAMPLED = 24
-"""How many are drawn uniformly where there are more."""
+"""Number of orders that are drawn uniformly if there are more."""
 
 _SPLIT_FROM = 9
 _SYMMETRY_FROM = 500
 
 
 class OrderTable:
-    """Counts of the ways to perform every reachable set of remaining nodes, made on demand.
+    """The number of orders of every reachable set of remaining nodes, computed on demand.
 
-    Independent parts are counted alone and interleaved with binomial coefficients, and a part is taken apart
-    from the end with fewer choices, so stars and forests of 30 nodes are immediate. From some hundred sets
-    on, those that only exchange interchangeable subtasks count as one (`Symmetry`).
+    Independent parts are counted separately and interleaved with binomial coefficients, and a part is reduced
+    from the end with fewer choices, so stars and forests of 30 nodes are immediate. Above a few hundred sets,
+    those that only exchange interchangeable subtasks count as one (`Symmetry`).
     """
 
     def __init__(
@@ -162,8 +161,8 @@ class OrderTable:
         """Prepare the table; a cyclic graph is accepted and has no order.
 
         Raises:
-            GraphTooLargeError: more than 30 nodes. Every method raises it when more than `maximum_states`
-                down-sets would have to be kept.
+            GraphTooLargeError: more than 30 nodes. Every method raises it if more than `maximum_states`
+                down-sets would have to be stored.
         """
         require_size(predecessors)
         self._maximum_states = maximum_states
@@ -172,19 +171,19 @@ class OrderTable:
         self._spoilers = tuple(spoilers) or ((),) * len(self._before)
         self._all = (1 << len(self._before)) - 1
         self._adjacent = neighbours(predecessors)
-        self._spoiling = 0
+        self._spoiler_nodes = 0
         for node, pairs in enumerate(self._spoilers):
             for pair in pairs:
                 for other in pair:
                     self._adjacent[node] |= 1 << other
                     self._adjacent[other] |= 1 << node
-                    self._spoiling |= 1 << other | 1 << node
+                    self._spoiler_nodes |= 1 << other | 1 << node
         self._counts: dict[int, int] = {0: 1}
         self._symmetry: Symmetry | None = None
 
     @property
     def constraints(self) -> tuple[tuple[int, ...], Spoilers]:
-        """What was given: the predecessors and the spoilers.
+        """The predecessors and the spoilers.
 
         >>> OrderTable((0, 0b1)).constraints
         ((0, 1), ((), ()))
@@ -192,18 +191,18 @@ class OrderTable:
         return self._before, self._spoilers
 
     def holds(self, order: Sequence[int]) -> bool:
-        """Whether `order`, which has every node once, is one of the orders.
+        """Whether `order`, a permutation of the nodes, is one of the orders.
 
         >>> table = OrderTable((0, 0, 0b1), ((), ((0, 2),), ()))
         >>> table.holds((0, 2, 1)), table.holds((2, 0, 1)), table.holds((0, 1, 2))
         (True, False, False)
         """
-        place = {node: position for position, node in enumerate(order)}
+        position = {node: number for number, node in enumerate(order)}
         done = 0
         for node in order:
             if self._before[node] & ~done:
                 return False
-            if any(place[one] < place[node] < place[other] for one, other in self._spoilers[node]):
+            if any(position[one] < position[node] < position[other] for one, other in self._spoilers[node]):
                 return False
             done |= 1 << node
         return True
@@ -237,97 +236,101 @@ class OrderTable:
             ValueError: there are fewer orders than that.
         """
         if self.count() < number:
-            raise ValueError(f"There are {self.count()} orders; {number} different ones were asked for.")
+            raise ValueError(f"There are {self.count()} orders; {number} different ones were requested.")
         drawn: dict[tuple[int, ...], None] = {}
         while len(drawn) < number:
             drawn[tuple(self._draw(self._all, generator))] = None
         return list(drawn)
 
-    def _count(self, left: int) -> int:
+    def _count(self, remaining: int) -> int:
         if self._symmetry:
-            left = self._symmetry.canonical(left)
-        known = self._counts.get(left)
+            remaining = self._symmetry.canonical(remaining)
+        known = self._counts.get(remaining)
         if known is not None:
             return known
-        splits = left.bit_count() >= _SPLIT_FROM
-        return self._keep(left, self._product(left) if splits else self._one_by_one(left))
+        splits = remaining.bit_count() >= _SPLIT_FROM
+        result = self._product(remaining) if splits else self._count_by_node(remaining)
+        return self._store(remaining, result)
 
-    def _keep(self, left: int, result: int) -> int:
+    def _store(self, remaining: int, result: int) -> int:
         if len(self._counts) >= self._maximum_states:
             raise GraphTooLargeError(
                 f"The orders of this graph of {len(self._before)} subtasks cannot be counted within"
                 f" {self._maximum_states} states. Use fewer subtasks, or add dependencies."
             )
-        self._counts[left] = result
+        self._counts[remaining] = result
         if len(self._counts) == _SYMMETRY_FROM:
             self._symmetry = Symmetry(self._before, self._spoilers)
         return result
 
     def _product(self, nodes: int) -> int:
-        found = parts(self._adjacent, nodes)
-        if len(found) == 1:
+        separate = parts(self._adjacent, nodes)
+        if len(separate) == 1:
             if self._symmetry:
                 nodes = self._symmetry.canonical(nodes)
             known = self._counts.get(nodes)
-            return self._keep(nodes, self._one_by_one(nodes)) if known is None else known
+            return self._store(nodes, self._count_by_node(nodes)) if known is None else known
         result = factorial(nodes.bit_count())
-        for part in found:
+        for part in separate:
             result = result // factorial(part.bit_count()) * self._count(part)
         return result
 
-    def _one_by_one(self, left: int) -> int:
-        first, last = self._ends(left)
-        ends = first if first.bit_count() <= last.bit_count() or left & self._spoiling else last
+    def _count_by_node(self, remaining: int) -> int:
+        first, last = self._ends(remaining)
+        ends = first if first.bit_count() <= last.bit_count() or remaining & self._spoiler_nodes else last
         result = 0
         for node in bits(ends):
-            result += self._count(left ^ 1 << node)
+            result += self._count(remaining ^ 1 << node)
         return result
 
-    def _ends(self, left: int) -> tuple[int, int]:
+    def _ends(self, remaining: int) -> tuple[int, int]:
         before, after = self._before, self._after
         first = last = 0
-        mask = left
+        mask = remaining
         while mask:
             low = mask & -mask
             node = low.bit_length() - 1
             mask ^= low
-            if not before[node] & left:
+            if not before[node] & remaining:
                 first |= low
-            if not after[node] & left:
+            if not after[node] & remaining:
                 last |= low
-        if left & self._spoiling:
-            for node in bits(first & self._spoiling):
-                links = self._spoilers[node]
-                if any(left >> reader & 1 and not left >> maker & 1 for maker, reader in links):
+        if remaining & self._spoiler_nodes:
+            for node in bits(first & self._spoiler_nodes):
+                pairs = self._spoilers[node]
+                if any(
+                    remaining >> consumer & 1 and not remaining >> producer & 1
+                    for producer, consumer in pairs
+                ):
                     first ^= 1 << node
         return first, last
 
-    def _walk(self, left: int, done: list[int]) -> Iterator[tuple[int, ...]]:
-        if not left:
+    def _walk(self, remaining: int, done: list[int]) -> Iterator[tuple[int, ...]]:
+        if not remaining:
             yield tuple(done)
             return
-        for node in bits(self._ends(left)[0]):
-            rest = left ^ 1 << node
-            if not left & self._spoiling or self._product(rest):
+        for node in bits(self._ends(remaining)[0]):
+            rest = remaining ^ 1 << node
+            if not remaining & self._spoiler_nodes or self._product(rest):
                 done.append(node)
                 yield from self._walk(rest, done)
                 done.pop()
 
     def _draw(self, nodes: int, generator: random.Random) -> list[int]:
-        found = parts(self._adjacent, nodes)
-        if len(found) > 1:
-            turns = [index for index, part in enumerate(found) for _ in range(part.bit_count())]
+        separate = parts(self._adjacent, nodes)
+        if len(separate) > 1:
+            turns = [index for index, part in enumerate(separate) for _ in range(part.bit_count())]
             generator.shuffle(turns)
-            sequences = [iter(self._draw(part, generator)) for part in found]
+            sequences = [iter(self._draw(part, generator)) for part in separate]
             return [next(sequences[turn]) for turn in turns]
         order: list[int] = []
         while nodes:
             ticket = generator.randrange(self._count(nodes))
             for node in bits(self._ends(nodes)[0]):
-                ways = self._count(nodes ^ 1 << node)
-                if ticket < ways:
+                count = self._count(nodes ^ 1 << node)
+                if ticket < count:
                     order.append(node)
                     nodes ^= 1 << node
                     break
-                ticket -= ways
+                ticket -= count
         return order

@@ -1,4 +1,4 @@
-"""Constraints with one value per complexity dimension: levels, and ranges of values, which are finer."""
+"""Constraints with one value per complexity dimension: levels, or finer ranges of values."""
 
 from typing import Generic, Self, TypeVar
 
@@ -25,7 +25,7 @@ class PerDimension(Record, Generic[Value]):
     """Value for branch complexity."""
 
     def given(self) -> dict[Dimension, Value]:
-        """The values by dimension, in the order of the table, without those left out."""
+        """The values by dimension, in the order of the table, without missing ones."""
         values: dict[Dimension, Value] = {}
         for dimension in DIMENSIONS:
             value: Value | None = getattr(self, dimension)
@@ -35,7 +35,7 @@ class PerDimension(Record, Generic[Value]):
 
 
 class LevelConstraint(PerDimension[tuple[Level, ...]]):
-    """Levels that are allowed in each dimension; a dimension without any may have all."""
+    """The allowed levels in each dimension; a dimension without any allows all."""
 
     def levels(self, dimension: Dimension) -> tuple[Level, ...]:
         """The allowed levels of `dimension`, never empty.
@@ -60,7 +60,7 @@ class LevelConstraint(PerDimension[tuple[Level, ...]]):
         >>> LevelConstraint(hierarchy=("hard",)).allows(("hard", "hard", "easy", "hard", "easy"))
         True
         """
-        return all(found in self.levels(dimension) for dimension, found in zip(DIMENSIONS, cell, strict=True))
+        return all(level in self.levels(dimension) for dimension, level in zip(DIMENSIONS, cell, strict=True))
 
     def describe(self) -> str:
         """The constraint in words: `dependency hard, branch medium or hard`.
@@ -68,36 +68,36 @@ class LevelConstraint(PerDimension[tuple[Level, ...]]):
         >>> LevelConstraint(branch=("medium", "hard")).describe()
         'branch medium or hard'
         """
-        named = [f"{dimension} {' or '.join(self.levels(dimension))}" for dimension in self.constrained()]
-        return ", ".join(named) or "any levels"
+        parts = [f"{dimension} {' or '.join(self.levels(dimension))}" for dimension in self.constrained()]
+        return ", ".join(parts) or "any levels"
 
 
 class MeasureRanges(PerDimension[tuple[int, int]]):
-    """Smallest and largest value allowed in each dimension, both included."""
+    """Smallest and largest value allowed in each dimension, inclusive."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         for dimension, (low, high) in self.given().items():
-            most = by_name(dimension).highest
-            if not 0 <= low <= high <= most:
+            maximum = by_name(dimension).highest
+            if not 0 <= low <= high <= maximum:
                 raise ValueError(
-                    f"the range {low}..{high} of {dimension} is none; write lowest..highest, from 0 to {most}"
+                    f"the range {low}..{high} of {dimension} is not allowed; write lowest..highest, from 0 to"
+                    f" {maximum}"
                 )
         return self
 
     def of(self, dimension: Dimension) -> tuple[int, int]:
-        """The range of one dimension; everything where none is given.
+        """The range of one dimension, by default all of its values.
 
         >>> MeasureRanges(hierarchy=(5, 6)).of("hierarchy"), MeasureRanges().of("hierarchy")
         ((5, 6), (1, 30))
         """
-        given: tuple[int, int] | None = getattr(self, dimension)
+        limits: tuple[int, int] | None = getattr(self, dimension)
         row = by_name(dimension)
-        return given or (row.lowest, row.highest)
+        return limits or (row.lowest, row.highest)
 
     def within(self, dimension: Dimension, level: Level) -> tuple[int, int]:
-        """The values of `level` that are in the range, from the lowest to the highest; empty when low is
-        above high.
+        """The lowest and highest value of `level` in the range; no value if the first exceeds the second.
 
         >>> MeasureRanges(hierarchy=(4, 9)).within("hierarchy", "medium")
         (4, 4)
@@ -107,7 +107,7 @@ class MeasureRanges(PerDimension[tuple[int, int]]):
         return max(low, smallest), min(high, largest)
 
     def describe(self) -> str:
-        """The ranges that say anything: `hierarchy 5..6, branch 3`.
+        """The ranges that restrict anything, in words: `hierarchy 5..6, branch 3`.
 
         >>> MeasureRanges(hierarchy=(5, 6), branch=(3, 3)).describe()
         'hierarchy 5..6, branch 3'

@@ -1,2 +1,2 @@
-"""Task graphs from JSON: `task_graphs` reads either of two forms and binds resources, `forms` describes them,
-`faults` words what is wrong."""
+"""Task graphs from JSON: `task_graphs` reads either of two forms and binds resources, `forms` describes the
+plain form, `faults` describes mistakes."""

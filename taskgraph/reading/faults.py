@@ -1,4 +1,4 @@
-"""What pydantic finds wrong with parsed JSON, in the words of JSON: where, what, and what is allowed."""
+"""Validation errors of pydantic in terms of JSON: where, what is wrong, and what is allowed."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -6,9 +6,9 @@ from typing import Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-_MOST_FAULTS = 3
+_MAXIMUM_FAULTS = 3
 _PREDICATE = "json_form"
-_WANTED: Final = {
+_REQUIREMENTS: Final = {
     "string_type": "must be text",
     "bool_type": "must be true or false",
     **dict.fromkeys(("list_type", "tuple_type"), "must be a list"),
@@ -19,7 +19,7 @@ _WANTED: Final = {
 
 
 def json_kind(value: object) -> str:
-    """What a parsed JSON value is, in the words of JSON.
+    """The type of a parsed JSON value, in terms of JSON.
 
     >>> [json_kind(value) for value in (None, True, 1.5, "a", [], {})]
     ['null', 'true or false', 'a number', 'text', 'a list', 'an object']
@@ -36,7 +36,7 @@ def json_kind(value: object) -> str:
 
 
 def form_error(predicate: str) -> PydanticCustomError:
-    """What a validator raises: `predicate` says of the field what is wrong, and follows the field's name.
+    """An error for validators to raise; `predicate` says what is wrong, and follows the field's name.
 
     >>> form_error("is blank; an id is text").message()
     'is blank; an id is text'
@@ -45,7 +45,7 @@ def form_error(predicate: str) -> PydanticCustomError:
 
 
 def place_of(location: tuple[int | str, ...]) -> str:
-    """The place of a field as it would be written in code.
+    """The place of a field in the notation of code.
 
     >>> place_of(("nodes", 0, "inputs", 2)), place_of(("edges", "a", "[key]"))
     ('nodes[0].inputs[2]', 'edges.a')
@@ -58,7 +58,7 @@ def place_of(location: tuple[int | str, ...]) -> str:
 
 
 def reason_of(fault: ErrorDetails) -> str:
-    """What is wrong with a field, as it follows the field's name.
+    """What is wrong with a field, worded to follow the field's name.
 
     >>> reason_of({"type": "list_type", "loc": ("a",), "msg": "Input should be a valid list", "input": "b"})
     'must be a list, not text'
@@ -66,8 +66,8 @@ def reason_of(fault: ErrorDetails) -> str:
     kind = fault["type"]
     if kind == "missing":
         return "is missing"
-    if kind in _WANTED:
-        return f"{_WANTED[kind]}, not {json_kind(fault['input'])}"
+    if kind in _REQUIREMENTS:
+        return f"{_REQUIREMENTS[kind]}, not {json_kind(fault['input'])}"
     if kind in ("literal_error", "enum"):
         return f"must be {fault.get('ctx', {}).get('expected', '')}, not {fault['input']!r}"
     message = fault["msg"].removeprefix("Value error, ")
@@ -75,7 +75,7 @@ def reason_of(fault: ErrorDetails) -> str:
 
 
 def describe_faults(error: ValidationError, whole: str) -> str:
-    """The first faults as one line, each a sentence; `whole` names what was read, for faults of no single
+    """The first faults in one line, a sentence each; `whole` names the document, for faults of no single
     field.
 
     >>> from pydantic import TypeAdapter
@@ -86,16 +86,16 @@ def describe_faults(error: ValidationError, whole: str) -> str:
     '`a[0]` must be text, not a number. `b` must be a list, not text.'
     """
     faults = error.errors(include_url=False)
-    lines = [_sentence(fault, whole) for fault in faults[:_MOST_FAULTS]]
-    if len(faults) > _MOST_FAULTS:
-        more = len(faults) - _MOST_FAULTS
+    lines = [_sentence(fault, whole) for fault in faults[:_MAXIMUM_FAULTS]]
+    if len(faults) > _MAXIMUM_FAULTS:
+        more = len(faults) - _MAXIMUM_FAULTS
         lines.append(f"There are {more} more faults." if more > 1 else "There is 1 more fault.")
     return " ".join(lines)
 
 
 def _sentence(fault: ErrorDetails, whole: str) -> str:
     place, reason = place_of(fault["loc"]), reason_of(fault)
-    if fault["type"] in ("missing", "literal_error", "enum", _PREDICATE, *_WANTED):
+    if fault["type"] in ("missing", "literal_error", "enum", _PREDICATE, *_REQUIREMENTS):
         text = f"`{place}` {reason}" if place else f"{whole} {reason}"
     else:
         text = f"`{place}`: {reason}" if place else reason

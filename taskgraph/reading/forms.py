@@ -1,4 +1,4 @@
-"""The form of a task graph in JSON that is not our own record: a plain graph."""
+"""The form of a plain task graph in JSON, as opposed to taskloom's own record."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -16,52 +16,52 @@ _ENDS = (("producer", "source", "from"), ("consumer", "target", "to"))
 _EDGES: Final = "edges"
 
 
-def _id_text(given: object) -> str:
-    text = str(given) if isinstance(given, str | int) else ""
-    if isinstance(given, bool) or not text.strip():
-        found = "blank" if isinstance(given, str) else json_kind(given)
-        raise form_error(f"is {found}; an id is text or a whole number")
-    halves = [letter for letter in text if category(letter) == "Cs"]
-    if halves:
-        raise form_error(f"holds {halves[0]!a}, which cannot be printed")
+def _read_id(value: object) -> str:
+    text = str(value) if isinstance(value, str | int) else ""
+    if isinstance(value, bool) or not text.strip():
+        kind = "blank" if isinstance(value, str) else json_kind(value)
+        raise form_error(f"is {kind}; an id is text or a whole number")
+    surrogates = [letter for letter in text if category(letter) == "Cs"]
+    if surrogates:
+        raise form_error(f"contains {surrogates[0]!a}, which cannot be printed")
     return text
 
 
-def _text(given: object) -> str:
-    if given is None:
+def _read_text(value: object) -> str:
+    if value is None:
         return ""
-    if isinstance(given, bool) or not isinstance(given, str | int | float):
-        raise form_error(f"is {json_kind(given)}; it must be text")
-    return str(given)
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise form_error(f"is {json_kind(value)}; it must be text")
+    return str(value)
 
 
-def _listed(hint: str) -> BeforeValidator:
-    def check(given: object) -> object:
-        if not isinstance(given, list | tuple):
-            raise form_error(f"is {json_kind(given)}; it must be a list {hint}")
-        return given
+def _require_list(hint: str) -> BeforeValidator:
+    def check(value: object) -> object:
+        if not isinstance(value, list | tuple):
+            raise form_error(f"is {json_kind(value)}; it must be a list {hint}")
+        return value
 
     return BeforeValidator(check)
 
 
-def _of_countable_size(given: object) -> object:
-    if isinstance(given, list | tuple):
-        require_size(given)
-    return given
+def _require_size(value: object) -> object:
+    if isinstance(value, list | tuple):
+        require_size(value)
+    return value
 
 
-def _as_named(given: object) -> object:
-    return given if isinstance(given, Mapping) else {"id": _id_text(given)}
+def _read_node(value: object) -> object:
+    return value if isinstance(value, Mapping) else {"id": _read_id(value)}
 
 
-Identifier = Annotated[str, BeforeValidator(_id_text)]
-"""An id: text, or a whole number, which is read as text."""
-OptionalText = Annotated[str, BeforeValidator(_text)]
-"""Text; a number is its text, and null is no text."""
+Identifier = Annotated[str, BeforeValidator(_read_id)]
+"""An id: text, or a whole number, which becomes text."""
+OptionalText = Annotated[str, BeforeValidator(_read_text)]
+"""Text; a number becomes text, and null becomes empty."""
 
 
 class JsonForm(BaseModel):
-    """Fields that are read; those that are unknown are ignored, except where a subclass refuses them."""
+    """The base of forms; unknown fields are ignored unless a subclass refuses them."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -76,18 +76,18 @@ class _KnownKeys(JsonForm):
 
     @model_validator(mode="before")
     @classmethod
-    def _refuse_unknown_keys(cls, given: object) -> object:
-        if not isinstance(given, Mapping):
-            return given
+    def _refuse_unknown_keys(cls, value: object) -> object:
+        if not isinstance(value, Mapping):
+            return value
         names = (str(field.validation_alias or name) for name, field in cls.model_fields.items())
         known = list(dict.fromkeys(names))
-        for key, value in given.items():
-            filled = isinstance(value, Mapping | list | tuple) and value
-            if key not in known and (cls.refuses_all_unknown or filled):
+        for key, item in value.items():
+            has_content = isinstance(item, Mapping | list | tuple) and item
+            if key not in known and (cls.refuses_all_unknown or has_content):
                 near = get_close_matches(str(key), known, n=1)
                 hint = f"; did you mean {near[0]!r}?" if near else "."
                 raise form_error(f"has the unknown key {key!r}{hint} Known: {', '.join(known)}")
-        return given
+        return value
 
 
 class ResourceForm(_KnownKeys):
@@ -98,28 +98,28 @@ class ResourceForm(_KnownKeys):
     category: OptionalText = ""
     """Its category."""
     value: OptionalText = ""
-    """Its value; blank where it is not known."""
+    """Its value; blank if unknown."""
     kind: ResourceKind | None = None
-    """Its kind, for categories that the catalogue does not have."""
+    """Its kind, for categories that are not in the catalogue."""
 
     @model_validator(mode="before")
     @classmethod
-    def _split_text(cls, given: object) -> object:
-        if isinstance(given, str):
-            name, _, value = given.partition(":")
-            return {"category": name, "value": value}
-        if not isinstance(given, Mapping | ResourceForm):
+    def _split_text(cls, value: object) -> object:
+        if isinstance(value, str):
+            name, _, text = value.partition(":")
+            return {"category": name, "value": text}
+        if not isinstance(value, Mapping | ResourceForm):
             allowed = "'category', 'category:value' or an object with `category`"
-            raise form_error(f"is {json_kind(given)}; write {allowed}")
-        return given
+            raise form_error(f"is {json_kind(value)}; write {allowed}")
+        return value
 
 
-Resources = Annotated[tuple[ResourceForm, ...], _listed("of resources")]
+Resources = Annotated[tuple[ResourceForm, ...], _require_list("of resources")]
 """A list of resources."""
 
 
 class SidesForm(_KnownKeys):
-    """What a subtask reads, writes and destroys."""
+    """The resources that a subtask reads, writes and destroys."""
 
     refuses_all_unknown = True
 
@@ -139,13 +139,13 @@ class NodeForm(SidesForm):
     id: Identifier
     """Its id."""
     application: OptionalText = ""
-    """Application it is done in."""
+    """Its application."""
     application_category: OptionalText = ""
-    """Category of that application; the catalogue's where blank."""
+    """Category of the application; by default that of the catalogue."""
     instruction: OptionalText = ""
-    """What is done; the id where blank."""
+    """Its instruction; by default the id."""
     subtask: OptionalText = ""
-    """Id of the subtask; the node's where blank."""
+    """Id of the subtask; by default that of the node."""
 
 
 class EdgeForm(JsonForm):
@@ -156,77 +156,79 @@ class EdgeForm(JsonForm):
     consumer: Identifier
     """Id of the subtask that reads; also `target` or `to`."""
     resource: ResourceForm | None = None
-    """What flows."""
+    """The resource that flows."""
 
     @model_validator(mode="before")
     @classmethod
-    def _two_ends(cls, given: object) -> object:
+    def _read_ends(cls, value: object) -> object:
         resource = None
-        if isinstance(given, Mapping):
-            ends = [given[name] for names in _ENDS for name in names if name in given]
-            resource = given.get("resource")
+        if isinstance(value, Mapping):
+            ends = [value[name] for names in _ENDS for name in names if name in value]
+            resource = value.get("resource")
         else:
-            ends = list(given) if isinstance(given, list | tuple) else []
+            ends = list(value) if isinstance(value, list | tuple) else []
         if len(ends) != 2:
-            raise form_error(f"has not two ends: {str(given)[:80]}; write [producer, consumer]")
+            raise form_error(f"must have two ends, not be {str(value)[:80]}; write [producer, consumer]")
         return {"producer": ends[0], "consumer": ends[1], "resource": resource}
 
 
-def _edge_list(given: object) -> object:
-    if isinstance(given, Mapping):
+def _read_edge_list(value: object) -> object:
+    if isinstance(value, Mapping):
         return ()
-    if not isinstance(given, list | tuple):
-        raise form_error(f"is {json_kind(given)}; it must be a list of pairs or an adjacency object")
-    return given
+    if not isinstance(value, list | tuple):
+        raise form_error(f"is {json_kind(value)}; it must be a list of pairs or an adjacency object")
+    return value
 
 
-def _adjacency(given: object) -> object:
-    return given if isinstance(given, Mapping) else {}
+def _read_adjacency(value: object) -> object:
+    return value if isinstance(value, Mapping) else {}
 
 
-def _consumers(given: object) -> object:
-    if not isinstance(given, list | tuple):
-        raise form_error(f"is {str(given)[:80]!r}, no list of consumers; write {{producer: [consumer, …]}}")
-    return given
+def _read_consumers(value: object) -> object:
+    if not isinstance(value, list | tuple):
+        raise form_error(
+            f"is {str(value)[:80]!r}, not a list of consumers; write {{producer: [consumer, …]}}"
+        )
+    return value
 
 
-def _once(found: tuple[NodeForm, ...]) -> tuple[NodeForm, ...]:
-    counts = Counter(item.id for item in found)
-    twice = [name for name, count in sorted(counts.items()) if count > 1]
-    if twice:
-        raise form_error(f"holds ids that occur twice: {', '.join(twice[:10])}")
-    return found
+def _require_distinct_ids(nodes: tuple[NodeForm, ...]) -> tuple[NodeForm, ...]:
+    counts = Counter(node.id for node in nodes)
+    duplicates = [name for name, count in sorted(counts.items()) if count > 1]
+    if duplicates:
+        raise form_error(f"contains ids that occur twice: {', '.join(duplicates[:10])}")
+    return nodes
 
 
 class PlainGraphForm(_KnownKeys):
     """A plain graph. Its edges are a list or an adjacency object, so one of their two fields is empty."""
 
-    listed: Annotated[tuple[EdgeForm, ...], BeforeValidator(_edge_list)] = Field(
+    listed: Annotated[tuple[EdgeForm, ...], BeforeValidator(_read_edge_list)] = Field(
         default=(), validation_alias=_EDGES
     )
-    """Edges of a list."""
+    """Edges given as a list."""
     adjacent: Annotated[
-        dict[Identifier, Annotated[tuple[Identifier, ...], BeforeValidator(_consumers)]],
-        BeforeValidator(_adjacency),
+        dict[Identifier, Annotated[tuple[Identifier, ...], BeforeValidator(_read_consumers)]],
+        BeforeValidator(_read_adjacency),
     ] = Field(default={}, validation_alias=_EDGES)
-    """Consumers of each producer."""
+    """Edges given as the consumers of each producer."""
     nodes: Annotated[
-        tuple[Annotated[NodeForm, BeforeValidator(_as_named)], ...],
-        AfterValidator(_once),
-        BeforeValidator(_of_countable_size),
-        _listed("of ids or of objects with an `id`"),
+        tuple[Annotated[NodeForm, BeforeValidator(_read_node)], ...],
+        AfterValidator(_require_distinct_ids),
+        BeforeValidator(_require_size),
+        _require_list("of ids or of objects with an `id`"),
     ]
     """Its subtasks."""
     applications: dict[str, OptionalText] = Field(default={})
-    """Applications by subtask, where the nodes do not name them."""
+    """Applications by subtask, if the nodes do not name them."""
     resources: dict[str, SidesForm] = Field(default={})
     """Resources by subtask, instead of those of the nodes."""
 
     @model_validator(mode="after")
-    def _names_known_subtasks(self) -> Self:
+    def _require_known_subtasks(self) -> Self:
         names = {node.id for node in self.nodes}
-        for key, named in (("applications", self.applications), ("resources", self.resources)):
-            unknown = sorted(set(named) - names)
+        for key, mapping in (("applications", self.applications), ("resources", self.resources)):
+            unknown = sorted(set(mapping) - names)
             if unknown:
                 raise ValueError(f"`{key}` names subtasks that are not in `nodes`: {', '.join(unknown)}")
         return self

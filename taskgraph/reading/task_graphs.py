@@ -1,6 +1,6 @@
-"""Task graphs out of parsed JSON, in the two forms that users have: a *record*, taskloom's own `Task` or
-`TaskGraph` or a row of the table `tasks`, and a *plain* graph with `nodes`, `edges`, and where known
-`applications` and `resources`."""
+"""Reads task graphs from parsed JSON in two forms: a *record*, taskloom's own `Task` or `TaskGraph` or a row
+of the table `tasks`, and a *plain* graph with `nodes`, `edges`, and optionally `applications` and
+`resources`."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import get_close_matches
@@ -22,15 +22,15 @@ CategoryOf = Callable[[str], str]
 """The application category of an application."""
 
 UNNAMED_RESOURCE = "resource"
-"""Category of what flows along an edge that names no resource."""
+"""Category of the resource of an edge that names none."""
 
 
 def read_task_graph(
     document: object, categories: Mapping[str, ResourceCategory], category_of: CategoryOf
 ) -> TaskGraph:
-    """The task graph in `document`, whichever form it has. Ids are opaque: they need not be UUIDs.
+    """The task graph in `document`, in either form. Ids are opaque: they need not be UUIDs.
 
-    A disconnected graph is sound: its components are counted. Applications that are not given count as one.
+    A graph may be disconnected: its components are counted. All unknown applications count as one.
 
     >>> read_task_graph({"nodes": ["a", "b"], "edges": [["a", "b"]]}, {}, str).pairs
     (('a', 'b'),)
@@ -43,16 +43,16 @@ def read_task_graph(
     """
     if not isinstance(document, Mapping):
         raise GraphInvalidError(f"A task graph is a JSON object; this is {json_kind(document)}.")
-    whole = dict(document)
+    content = dict(document)
     try:
-        if _is_record(whole):
-            graph = _from_record(whole)
-        elif "nodes" in whole:
-            graph = _from_plain(PlainGraphForm.model_validate(whole), categories, category_of)
+        if _is_record(content):
+            graph = _from_record(content)
+        elif "nodes" in content:
+            graph = _from_plain(PlainGraphForm.model_validate(content), categories, category_of)
         else:
             raise GraphInvalidError(
                 "This is not a task graph: it has neither `graph` (a task record) nor `nodes` (a plain"
-                f" graph). Its keys: {', '.join(sorted(map(str, whole))) or 'none'}."
+                f" graph). Its keys: {', '.join(sorted(map(str, content))) or 'none'}."
             )
     except ValidationError as error:
         raise GraphInvalidError(describe_faults(error, "The graph")) from None
@@ -67,7 +67,7 @@ def read_task_graph(
 def require_single_producers(graph: TaskGraph) -> None:
     """Refuse graphs in which two subtasks write one resource, or a subtask gets one from two others.
 
-    Resources without a value may be several: only those with a value count.
+    Resources without a value are ignored, because several may be different ones.
 
     >>> require_single_producers(TaskGraph(nodes=()))
 
@@ -95,15 +95,15 @@ def require_single_producers(graph: TaskGraph) -> None:
 
 
 def _require_printable(graph: TaskGraph) -> None:
-    """Refuse control characters and halves of surrogate pairs: no terminal or GraphML file can hold them."""
+    """Refuse control characters and lone surrogates, which no terminal or GraphML file can represent."""
     for node in graph.nodes:
-        flowing = [text for item in (*node.inputs, *node.outputs) for text in (item.category, item.value)]
-        named = (node.instance_id, node.application, node.application_category, node.instruction)
-        for text in (*named, *flowing):
-            wrong = [letter for letter in text if letter not in "\n\r\t" and category(letter) in ("Cc", "Cs")]
-            if wrong:
+        resources = [text for item in (*node.inputs, *node.outputs) for text in (item.category, item.value)]
+        names = (node.instance_id, node.application, node.application_category, node.instruction)
+        for text in (*names, *resources):
+            bad = [letter for letter in text if letter not in "\n\r\t" and category(letter) in ("Cc", "Cs")]
+            if bad:
                 raise GraphInvalidError(
-                    f"{text[:60]!a} of {node.instance_id!a} holds {wrong[0]!a}, which cannot be printed."
+                    f"{text[:60]!a} of {node.instance_id!a} contains {bad[0]!a}, which cannot be printed."
                 )
 
 
@@ -116,8 +116,8 @@ def _is_record(document: Mapping[str, object]) -> bool:
 
 def _from_record(document: Mapping[str, object]) -> TaskGraph:
     if "graph" in document:
-        whole = "task_id" in document
-        return Task.model_validate(document).graph if whole else TaskGraph.model_validate(document["graph"])
+        is_task = "task_id" in document
+        return Task.model_validate(document).graph if is_task else TaskGraph.model_validate(document["graph"])
     nodes = document["nodes"]
     assert isinstance(nodes, Sequence)
     row = {"nodes": [_node_of_row(node) for node in nodes], "edges": document.get("edges") or ()}
@@ -126,10 +126,10 @@ def _from_record(document: Mapping[str, object]) -> TaskGraph:
 
 def _node_of_row(node: object) -> object:
     """A node of a row of the warehouse, where parameters are lists of names and values."""
-    given = node.get("parameters") if isinstance(node, Mapping) else None
-    if not isinstance(node, Mapping) or not isinstance(given, list):
+    parameters = node.get("parameters") if isinstance(node, Mapping) else None
+    if not isinstance(node, Mapping) or not isinstance(parameters, list):
         return node
-    pairs = [item for item in given if isinstance(item, Mapping)]
+    pairs = [item for item in parameters if isinstance(item, Mapping)]
     return {**node, "parameters": {str(item.get("name")): item.get("value") for item in pairs}}
 
 
@@ -140,10 +140,10 @@ def _from_plain(
     for node in form.nodes:
         name = node.id
         application = node.application or form.applications.get(name, "")
-        flows = form.resources.get(name, SidesForm())
+        override = form.resources.get(name, SidesForm())
         sides = ("inputs", "outputs", "consumed")
-        given = (getattr(flows if side in flows.model_fields_set else node, side) for side in sides)
-        inputs, outputs, consumed = (_bound_resources(side, name, application, categories) for side in given)
+        forms = (getattr(override if side in override.model_fields_set else node, side) for side in sides)
+        inputs, outputs, consumed = (_bind_resources(side, name, application, categories) for side in forms)
         known = category_of(application) if application and not node.application_category else ""
         bound = BoundSubtask(
             instance_id=name,
@@ -157,83 +157,87 @@ def _from_plain(
         )
         nodes.append(bound)
     if "listed" not in form.model_fields_set:
-        return _linked(nodes, _matching(nodes), {})
-    applied = {node.instance_id: node.application for node in nodes}
+        return _link(nodes, _matching_pairs(nodes), {})
+    applications = {node.instance_id: node.application for node in nodes}
     named: dict[tuple[str, str], list[Resource]] = {}
     for edge in form.listed:
         if edge.resource is not None:
-            place = f"the edge {edge.producer} → {edge.consumer}"
-            found = _bound_resources([edge.resource], place, applied.get(edge.producer, ""), categories)
-            named.setdefault((edge.producer, edge.consumer), []).extend(found)
-    return _linked(nodes, form.pairs, named)
+            owner = f"the edge {edge.producer} → {edge.consumer}"
+            application = applications.get(edge.producer, "")
+            resources = _bind_resources([edge.resource], owner, application, categories)
+            named.setdefault((edge.producer, edge.consumer), []).extend(resources)
+    return _link(nodes, form.pairs, named)
 
 
-def _matching(nodes: Sequence[BoundSubtask]) -> list[tuple[str, str]]:
-    pairs = ((writer, reader) for reader in nodes for writer in nodes if writer is not reader)
-    flowing = ((one, two) for one, two in pairs if not {*one.outputs}.isdisjoint(two.inputs))
-    return [(writer.instance_id, reader.instance_id) for writer, reader in flowing]
+def _matching_pairs(nodes: Sequence[BoundSubtask]) -> list[tuple[str, str]]:
+    return [
+        (writer.instance_id, reader.instance_id)
+        for reader in nodes
+        for writer in nodes
+        if writer is not reader and not {*writer.outputs}.isdisjoint(reader.inputs)
+    ]
 
 
-def _linked(
+def _link(
     nodes: Sequence[BoundSubtask],
     pairs: Sequence[tuple[str, str]],
     named: Mapping[tuple[str, str], Sequence[Resource]],
 ) -> TaskGraph:
-    """A dependency per resource that flows along each pair; what edges name, their ends read and write."""
+    """The graph with a dependency per resource of each pair; both ends get the resources that edges name."""
     by_name = {node.instance_id: node for node in nodes}
-    for (first, second), flowing in named.items():
-        if first in by_name and second in by_name:
-            by_name[first] = _with(by_name[first], "outputs", flowing)
-            by_name[second] = _with(by_name[second], "inputs", flowing)
+    for (producer_id, consumer_id), resources in named.items():
+        if producer_id in by_name and consumer_id in by_name:
+            by_name[producer_id] = _add_resources(by_name[producer_id], "outputs", resources)
+            by_name[consumer_id] = _add_resources(by_name[consumer_id], "inputs", resources)
     edges = []
     for pair in dict.fromkeys(pairs):
         producer, consumer = by_name.get(pair[0]), by_name.get(pair[1])
-        flows = list(named.get(pair, ()))
-        if producer and consumer and not flows:
+        flowing = list(named.get(pair, ()))
+        if producer and consumer and not flowing:
             read = {resource.category for resource in consumer.inputs}
-            flows = [resource for resource in producer.outputs if resource in consumer.inputs]
-            flows = flows or [resource for resource in producer.outputs if resource.category in read]
-        flows = flows or [Resource(category=UNNAMED_RESOURCE, kind=ResourceKind.FILE, value=pair[0])]
-        edges += [Dependency(producer=pair[0], consumer=pair[1], resource=item) for item in flows]
+            flowing = [resource for resource in producer.outputs if resource in consumer.inputs]
+            flowing = flowing or [resource for resource in producer.outputs if resource.category in read]
+        flowing = flowing or [Resource(category=UNNAMED_RESOURCE, kind=ResourceKind.FILE, value=pair[0])]
+        edges += [Dependency(producer=pair[0], consumer=pair[1], resource=item) for item in flowing]
     return TaskGraph(nodes=tuple(by_name.values()), edges=tuple(edges))
 
 
-def _with(node: BoundSubtask, side: str, flowing: Sequence[Resource]) -> BoundSubtask:
-    return node.model_copy(update={side: tuple(dict.fromkeys((*getattr(node, side), *flowing)))})
+def _add_resources(node: BoundSubtask, side: str, resources: Sequence[Resource]) -> BoundSubtask:
+    return node.model_copy(update={side: tuple(dict.fromkeys((*getattr(node, side), *resources)))})
 
 
-def _bound_resources(
-    given: Sequence[ResourceForm],
-    name: str,
+def _bind_resources(
+    forms: Sequence[ResourceForm],
+    owner: str,
     application: str,
     categories: Mapping[str, ResourceCategory],
 ) -> tuple[Resource, ...]:
-    """The resources of `name`, each once; those that live in an application live in this one."""
-    found = []
-    for item in given:
-        known = categories.get(item.category)
+    """The distinct resources of `owner`; unshared ones belong to its `application`."""
+    resources = []
+    for form in forms:
+        known = categories.get(form.category)
         if known is None:
-            if item.kind is None:
-                raise GraphInvalidError(_unknown_category(name, item.category, categories))
-            known = ResourceCategory(name=item.category, kind=item.kind, description="")
-        found.append(bind_resource(known, application, item.value.strip()))
-    return tuple(dict.fromkeys(found))
+            if form.kind is None:
+                raise GraphInvalidError(_describe_unknown_category(owner, form.category, categories))
+            known = ResourceCategory(name=form.category, kind=form.kind, description="")
+        resources.append(bind_resource(known, application, form.value.strip()))
+    return tuple(dict.fromkeys(resources))
 
 
-def _unknown_category(name: str, category: str, categories: Collection[str]) -> str:
+def _describe_unknown_category(owner: str, category: str, categories: Collection[str]) -> str:
     near = get_close_matches(category, categories, n=3) or sorted(categories)[:6]
     return (
-        f"{name} names the unknown resource category {category!r}. Use one of the catalogue"
+        f"{owner} names the unknown resource category {category!r}. Use one of the catalogue"
         f" ({', '.join(near)}, …)"
         f' or give its kind: {{"category": …, "kind": one of {", ".join(ResourceKind)}}}.'
     )
 
 
 def inconsistencies_of(graph: TaskGraph) -> tuple[str, ...]:
-    """What the resources say and the edges do not; composed tasks have none.
+    """Dependencies that follow from the resources but are missing from the edges; composed tasks have none.
 
-    A slot is empty at a reset, so whoever reads one needs a producer; a file or record may be a fixture.
-    Resources without a value may be several and say nothing about edges.
+    A slot is empty after a reset, so its readers need a producer; a file or record may be a fixture.
+    Resources without a value may be different ones and imply no edges.
 
     >>> from taskloom.resources.categories import ResourceCategory, ResourceKind
     >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
@@ -244,15 +248,15 @@ def inconsistencies_of(graph: TaskGraph) -> tuple[str, ...]:
     writers = {resource: node.instance_id for node in graph.nodes for resource in node.outputs}
     pairs = set(graph.pairs)
     met = {(edge.consumer, edge.resource.category) for edge in graph.edges}
-    found = []
+    problems = []
     for node in graph.nodes:
         for resource in node.inputs:
             writer = writers.get(resource)
             if (node.instance_id, resource.category) in met or writer == node.instance_id:
                 continue
-            reads = f"{node.instance_id} reads {resource.category} {resource.value}".rstrip()
+            clause = f"{node.instance_id} reads {resource.category} {resource.value}".rstrip()
             if writer is None and resource.slot is not None:
-                found.append(f"{reads}, which no subtask writes: it is empty after a reset")
+                problems.append(f"{clause}, which no subtask writes: it is empty after a reset")
             elif writer is not None and resource.value and (writer, node.instance_id) not in pairs:
-                found.append(f"{reads}, which {writer} writes, but no edge says so")
-    return tuple(found)
+                problems.append(f"{clause}, which {writer} writes, but no edge says so")
+    return tuple(problems)

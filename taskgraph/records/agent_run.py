@@ -12,7 +12,7 @@ from taskloom.taskgraph.records.provenance import Provenance
 from taskloom.taskgraph.records.trajectory import Termination
 
 TURN: Final = "turn.json"
-"""File with the turn; its time says when the attempt last waited."""
+"""File with the turn; its modification time says when the attempt last waited."""
 MOVE: Final = "move.json"
 """File with the answer."""
 FOLDER: Final = "people"
@@ -29,10 +29,10 @@ def place_of(attempt_id: str) -> str:
 
 
 class Turn(Record):
-    """What the attempt shows to a person, who is to say what comes next."""
+    """What an attempt shows to the person who decides what to do next."""
 
     token: str = Field(pattern=r"^[0-9a-f]{32}$")
-    """Name of this turn, which nobody else can guess; its picture is `<token>.png`."""
+    """Name of this turn, which cannot be guessed; its picture is `<token>.png`."""
     attempt_id: str
     """The attempt."""
     began: float = 0.0
@@ -40,11 +40,11 @@ class Turn(Record):
     instruction: str
     """What is to be done."""
     question: str = ""
-    """What is asked; empty where nothing is."""
+    """The question to answer; empty without one."""
     step: int = Field(ge=1)
-    """Number of the step that comes next."""
+    """Number of the next step."""
     step_limit: int
-    """Most steps."""
+    """Maximum number of steps."""
     window_title: str = ""
     """Title of the window in front."""
     screen_size: tuple[int, int]
@@ -52,13 +52,13 @@ class Turn(Record):
     problem: str = ""
     """Why the last action was not carried out."""
     told: str = ""
-    """What the user has said since."""
+    """What the user has said since the last turn."""
     can_ask: bool = False
-    """Whether somebody answers questions."""
+    """Whether questions to the user are answered."""
 
 
 class Move(Record):
-    """What a person does in a turn; it reads as a decision of an agent."""
+    """What a person does in a turn, in the form of an agent's decision."""
 
     status: Literal["continue", "finish", "give_up", "ask_user"]
     """As in the decisions of agents."""
@@ -67,12 +67,12 @@ class Move(Record):
     message: str = Field(default="", max_length=2000)
     """Reason for giving up, or the question to the user."""
     answer: str = Field(default="", max_length=2000)
-    """Answer to what is asked."""
+    """Answer to the question."""
 
     @model_validator(mode="after")
-    def _acts(self) -> Self:
+    def _require_matching_action(self) -> Self:
         if (self.status == "continue") != (self.action is not None):
-            raise ValueError("a move has an action exactly where the work goes on")
+            raise ValueError("a move has an action if and only if its status is 'continue'")
         return self
 
 
@@ -91,11 +91,11 @@ End = Literal[
     "budget",
     "invalid",
 ]
-"""How an attempt ended, by one name.
+"""How an attempt ended.
 
 `partial` and `failed`: the agent said that it was done, and some or none of it was; `stalled`: nothing was
-completed for as many steps as patience allows; `invalid`: what the agent cannot have caused, such as an
-application that died. Empty in rows of earlier versions.
+completed for as many steps as patience allows; `invalid`: a cause outside the agent, such as an application
+that died. Empty in rows of earlier versions.
 """
 
 
@@ -109,14 +109,14 @@ class CompletedSubtask(Record):
 
 
 class UnfinishedSubtask(Record):
-    """A node of the task that could be done, and was not: what its evaluation function said last."""
+    """A node that could be done and was not, with the last verdict of its evaluation function."""
 
     instance_id: str
     """The node."""
     checks: tuple[str, ...] = ()
-    """Checks that it asked and that said no, each once."""
+    """Checks that it called and that failed, each once."""
     said: str = ""
-    """Its words, or why it gave no answer."""
+    """Its message, or why it gave no answer."""
 
 
 class AgentRun(Record):
@@ -133,65 +133,65 @@ class AgentRun(Record):
     variant: str = "high"
     """Which of the task's instructions it was given: `high`, `low`, `order 1`, `intent` or `no intent`."""
     repeat: int = 0
-    """Which of the equal attempts it is, from 0."""
+    """Number of the repeat, from 0."""
     end: End = ""
     """How it ended."""
     instruction: str
-    """What the agent was told."""
+    """The instruction that the agent was given."""
     completed: tuple[CompletedSubtask, ...] = ()
     """Subtasks in the order they were completed."""
     unfinished: tuple[UnfinishedSubtask, ...] = ()
-    """Subtasks that could be done at the end and were not completed, with what their functions miss."""
+    """Subtasks that could be done at the end and were not completed, with what is missing."""
     ungradable: tuple[str, ...] = ()
     """Nodes whose evaluation function accepted before anything was done; they never count as completed."""
     coverage_rate: float = 0.0
     """Depth-weighted share of completed subtasks, 0 to 1."""
     logical_consistency: float | None = None
-    """Coherency score of the order of completion over the largest possible; None where that is 0."""
+    """Coherency score of the order of completion, divided by the maximum; None where that is 0."""
     further_metrics: dict[str, float] = Field(default_factory=dict)
-    """Values of other metrics by name; one that is undefined is missing."""
+    """Values of other metrics by name, without undefined ones."""
     success: bool = False
     """Whether every subtask was completed, or the question answered."""
     held: bool | None = None
-    """Whether all that was completed still held at the end; None where that was not looked at."""
+    """Whether everything completed still held at the end; None where that was not checked."""
     clean: bool | None = None
-    """Whether nothing was changed beyond the outcome; None where that was not looked at."""
+    """Whether nothing else was changed; None where that was not checked."""
     answer: str = ""
-    """What the agent answered."""
+    """The agent's answer to the question."""
     answered: bool | None = None
-    """Whether that is right; None where nothing was asked."""
+    """Whether the answer is right; None without a question."""
     side_effects: SideEffects | None = None
-    """What it changed beyond the outcome, a score beside success; None where nothing could be judged."""
+    """What it changed beyond the outcome, scored separately from success; None where that is unknown."""
     lost: tuple[str, ...] = ()
-    """Completed subtasks whose work is not there at the end."""
+    """Completed subtasks whose result is gone at the end."""
     steps: int = 0
     """Steps the agent made."""
     outcome: str = ""
-    """How the evaluator saw it end: `completed`, `stalled`, `step_limit` or `finished_early`; `invalid` for
-    an attempt that is neither passed nor failed, because its start was not what the task needs or the
-    environment failed."""
+    """The end as the evaluator saw it: `completed`, `stalled`, `step_limit` or `finished_early`; `invalid`
+    for an attempt that neither passed nor failed, because it did not start in the state that the task needs
+    or the environment failed."""
     termination: Termination = "finished"
     """How the agent ended."""
     message: str = ""
-    """Why, for an end other than `finished`."""
+    """Reason for an end other than `finished`."""
     seconds: float = 0.0
-    """Time from the first look to the end, without waiting for an environment and its reset."""
+    """Time from the first observation to the end, without waiting for an environment and its reset."""
     decision_seconds: float = 0.0
-    """Time the agent took."""
+    """Time that the agent's decisions took."""
     environment_seconds: float = 0.0
-    """Time that actions and looks at the screen took."""
+    """Time that actions and observations took."""
     calls: int = 0
     """Model calls."""
     input_tokens: int = 0
-    """All their input."""
+    """Input of all calls."""
     output_tokens: int = 0
-    """All their output."""
+    """Output of all calls."""
     unusable_replies: int = 0
-    """Replies that were no action."""
+    """Replies that contained no action."""
     refused_actions: int = 0
     """Actions that could not be carried out."""
     invalid_before: tuple[str, ...] = ()
-    """Why earlier tries of this attempt were invalid; they count for nothing."""
+    """Why earlier tries of this attempt were invalid; they are not scored."""
     trajectory_id: str = ""
     """The recording."""
     provenance: Provenance = Provenance()
@@ -199,34 +199,34 @@ class AgentRun(Record):
 
 
 class AgentStep(Record):
-    """One decision of an attempt: what the recording does not say of it."""
+    """One decision of an attempt, with what its recording does not contain."""
 
     agent_run_id: str
     """The attempt."""
     step: int
     """The step of its recording."""
     reply: str = ""
-    """What the model said, word for word."""
+    """The model's reply, word for word."""
     point: tuple[int, int] | None = None
-    """Where on the picture it pointed; None for keys and waits."""
+    """Pixel of the picture that it pointed at; None for keys and waits."""
     problem: str = ""
     """Why the action could not be carried out; empty when it was."""
     unusable: bool = False
-    """Whether the reply was no action at all."""
+    """Whether the reply contained no action."""
     states: dict[str, str] = Field(default_factory=dict)
     """State of every subtask after it: `Waiting`, `Evaluating` or `Completed`."""
     completed: tuple[str, ...] = ()
     """Subtasks that it completed."""
     decision_seconds: float = 0.0
-    """Time the agent took."""
+    """Time that the decision took."""
     environment_seconds: float = 0.0
-    """Time that the action and the look after it took."""
+    """Time that the action and the observation after it took."""
     provenance: Provenance = Provenance()
     """Where it comes from."""
 
 
 class AgentScore(Record):
-    """What one metric says of one attempt."""
+    """The value of one metric for one attempt."""
 
     agent_run_id: str
     """The attempt."""
@@ -239,26 +239,26 @@ class AgentScore(Record):
     functions_hash: str = ""
     """Hash of the evaluation functions that it was computed with."""
     scored_at: str = ""
-    """When, ISO 8601 in UTC."""
+    """Time of scoring, ISO 8601 in UTC."""
     provenance: Provenance = Provenance()
     """Where it comes from."""
 
 
 ExperimentStatus = Literal["running", "completed", "interrupted", "budget_exhausted"]
 """How far an experiment got."""
-_SMALLEST = 0.0005
-"""Smallest p-value that three digits tell."""
+_SMALLEST_P_VALUE = 0.0005
+"""Smallest p-value that three digits can show."""
 
 
 class Standing(Record):
-    """A figure of one agent with its interval."""
+    """A figure of one agent with its confidence interval."""
 
     agent: str
     """The agent."""
     metric: str
     """What was measured, such as `coverage_rate` or `pass@4`."""
     group: str = "all"
-    """Over which attempts: `all`, a capability, or a level such as `knowledge hard`."""
+    """Attempts that it covers: `all`, a capability, or a level such as `knowledge hard`."""
     value: float | None = None
     """The figure; None where it is undefined."""
     low: float | None = None
@@ -266,7 +266,7 @@ class Standing(Record):
     high: float | None = None
     """Upper end."""
     tasks: int = 0
-    """Tasks it is over."""
+    """Number of tasks that it covers."""
 
 
 class Comparison(Record):
@@ -279,33 +279,33 @@ class Comparison(Record):
     metric: str
     """What was measured."""
     difference: float
-    """Mean of the first minus mean of the second, over the tasks that both attempted."""
+    """Mean of the first minus mean of the second agent, over the tasks that both attempted."""
     low: float
     """Lower end of its 95 % bootstrap interval."""
     high: float
     """Upper end."""
     p_value: float
-    """Of a two-sided paired permutation test."""
+    """P-value of a two-sided paired permutation test."""
     tasks: int
-    """Tasks that both attempted."""
+    """Number of tasks that both attempted."""
 
     @property
     def probability(self) -> str:
-        """The p-value in words; it is never nought: the observed signs are among those that are tried."""
-        return f"{self.p_value:.3f}" if self.p_value >= _SMALLEST else "< 0.001"
+        """The p-value as text; it is never zero, because the test counts the observed signs too."""
+        return f"{self.p_value:.3f}" if self.p_value >= _SMALLEST_P_VALUE else "< 0.001"
 
 
 class Experiment(Record):
     """Agents × tasks × repeats, as they were fixed before the first attempt."""
 
     experiment_id: str
-    """Opaque id, made from all that decides what is attempted."""
+    """Opaque id, a hash of everything that determines the attempts."""
     name: str
-    """Name, and that of its folder."""
+    """Name of the experiment and of its folder."""
     protocol: str
     """Module of `omnieval/protocols` that it follows."""
     specification: dict[str, JsonValue] = Field(default_factory=dict)
-    """All of it, as written in its file, with defaults."""
+    """The whole experiment file, with defaults."""
     agents: tuple[str, ...] = ()
     """Names of its agents."""
     task_ids: tuple[str, ...] = ()
@@ -313,19 +313,19 @@ class Experiment(Record):
     seeds: tuple[int, ...] = ()
     """Seeds of the repeats."""
     attempts: int = 0
-    """Attempts it asks for."""
+    """Number of planned attempts."""
     hashes: dict[str, str] = Field(default_factory=dict)
-    """SHA-256 of what it rests on: tasks, functions, applications, questions to agents, specification."""
+    """SHA-256 of its inputs: tasks, functions, applications, prompts of agents, specification."""
     software_version: str = ""
     """Version of taskloom."""
     status: ExperimentStatus = "running"
     """How far it got."""
     holds: bool | None = None
-    """Whether few enough attempts are invalid for its figures to hold; None before it is complete."""
+    """Whether few enough attempts are invalid for its figures to be reliable; None before it is complete."""
     standings: tuple[Standing, ...] = ()
     """Its figures."""
     comparisons: tuple[Comparison, ...] = ()
-    """Agents side by side."""
+    """Comparisons of its agents."""
     started_at: str = ""
     """Start, ISO 8601 in UTC."""
     finished_at: str = ""

@@ -1,5 +1,5 @@
-"""Conversations with models that operate a computer: through their provider's own tool, the same for every
-provider, or in their own words, in a format that they were trained for."""
+"""Conversations with models that operate a computer: through the computer tool of any provider, or as text
+in the format that the model was trained for."""
 
 from typing import Literal
 
@@ -9,14 +9,14 @@ from taskloom.taskgraph.records.interaction import Screenshot
 
 
 class SafetyCheck(Record):
-    """A doubt of the provider about a call, to be acknowledged before the call counts."""
+    """A provider's doubt about a call, which must be acknowledged before the call counts."""
 
     id: str
     """The provider's id."""
     code: str = ""
     """Kind, such as `malicious_instructions`."""
     message: str = ""
-    """What it says."""
+    """The provider's message."""
 
 
 class ComputerAction(Record):
@@ -41,16 +41,16 @@ class ComputerAction(Record):
     ]
     """What to do."""
     path: tuple[Point, ...] = ()
-    """Where: one point, for `drag` two or more, for `zoom` two corners; empty for the pointer's place."""
+    """One point; for `drag` two or more, for `zoom` two corners; empty for the pointer's position."""
     button: Button = "left"
     """`click`: mouse button."""
     times: int = 1
     """`click`: how many clicks; `press`: how often."""
     keys: tuple[str, ...] = ()
-    """`press`, `hold`, `key_down` and `key_up`: the keys of one chord, as the provider names them; otherwise
-    keys held meanwhile."""
+    """`press`, `hold`, `key_down` and `key_up`: the keys of one chord, by the provider's names; otherwise the
+    keys held during the action."""
     text: str = ""
-    """`type`: the text; `unknown`: what the provider calls the action."""
+    """`type`: the text; `unknown`: the provider's name of the action."""
     wheel: tuple[int, int] = (0, 0)
     """`scroll`: notches to the right and upwards."""
     seconds: float = 1.0
@@ -61,33 +61,33 @@ class ComputerCall(Record):
     """One call of the tool: one action, or several in a batch."""
 
     call_id: str
-    """The provider's id, which its result repeats."""
+    """The provider's id, which the result repeats."""
     actions: tuple[ComputerAction, ...]
     """The actions, in order."""
     safety_checks: tuple[SafetyCheck, ...] = ()
-    """What must be acknowledged first."""
+    """Checks that must be acknowledged first."""
 
 
 class ComputerReply(Record):
-    """What the model said in one turn."""
+    """The model's reply in one turn."""
 
     said: str
     """The provider's items as JSON text, sent back unchanged in the next turn."""
     text: str = ""
-    """Its words."""
+    """Its text."""
     calls: tuple[ComputerCall, ...] = ()
-    """Its calls; none when it has finished."""
+    """Its calls; empty when it has finished."""
 
 
 class ComputerResult(Record):
-    """What became of a call."""
+    """The result of a call."""
 
     call_id: str
-    """Its id."""
+    """Id of the call."""
     screenshot: Screenshot
     """The screen afterwards."""
     problem: str = ""
-    """Why it could not be carried out, or not as a whole."""
+    """Why it could not be carried out, or only in part."""
     acknowledged: tuple[SafetyCheck, ...] = ()
     """Safety checks that were acknowledged."""
 
@@ -102,18 +102,18 @@ class ComputerTurn(Record):
 
 
 class Exchange(Record):
-    """An earlier turn: what the model was told and shown, and what it said."""
+    """An earlier turn of the conversation."""
 
     told: str = ""
-    """What it was told."""
+    """The message to the model."""
     pictures: tuple[Screenshot, ...] = ()
-    """What it was shown."""
+    """The pictures it was shown."""
     said: str
-    """What it said."""
+    """The model's reply."""
 
 
 class SpokenReply(Record):
-    """A reply as it was said; calls of functions stand in it as `<tool_call>{"name": …}</tool_call>`."""
+    """A reply as text; function calls appear in it as `<tool_call>{"name": …}</tool_call>`."""
 
     text: str
-    """The words."""
+    """The text."""

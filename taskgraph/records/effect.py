@@ -1,4 +1,4 @@
-"""Effects: what a performance changed (method section 3), what work may change, what else changes."""
+"""Effects: what a performance changed (method section 3), what work may change, noise and side effects."""
 
 from pydantic import Field
 
@@ -7,14 +7,14 @@ from taskloom.resources.record import Record
 from taskloom.taskgraph.records.provenance import Provenance
 
 ANY = "*"
-"""A segment that differs between performances: a position, or an id that was generated."""
+"""A segment that differs between performances: a position, or a generated id."""
 
 
 class Effect(Record):
     """One difference between the state at the start and the state at the end of a performance.
 
-    Effects nest: a row that was added is one effect, and each of its fields another whose address begins with
-    the row's. Undoing the row undoes its fields.
+    Effects nest: an added row is one effect, and each of its fields is another whose address begins with the
+    row's. Undoing the row undoes its fields.
     """
 
     area: Area
@@ -24,11 +24,11 @@ class Effect(Record):
     format: str = ""
     """Format that the file was read as (`delimited`, `json_tree`, `database`, …); empty outside of files."""
     content: str | None = None
-    """What the text of a file as a whole was made of at the end; None for all else, or not known."""
+    """For a file as a whole: what its text was made of at the end; None for all else, or if unknown."""
     address: tuple[str, ...] = ()
     """Where in the container, from the outside in: `('orders', '12', 'amount')`. Empty for the container
-    itself. Positions count from 0, at the end for what was added or changed, at the start for what was
-    removed."""
+    itself. Positions count from 0: in the state at the end for what was added or changed, at the start for
+    what was removed."""
     kind: EffectKind
     """What happened."""
     before: str | None = None
@@ -38,32 +38,32 @@ class Effect(Record):
     container_template: str = ""
     """`container` with the values of parameters replaced by their names in braces."""
     address_template: tuple[str, ...] = ()
-    """`address` in terms of the parameters; `*` for positions and for ids that were generated."""
+    """`address` in terms of the parameters; `*` for positions and generated ids."""
     before_template: str | None = None
     """`before` in terms of the parameters."""
     after_template: str | None = None
     """`after` in terms of the parameters."""
     source: str = ""
-    """Where `after` was as a whole at the start: `clipboard`, or the path of a file; else empty."""
+    """Where the whole of `after` was at the start: `clipboard`, or the path of a file; else empty."""
     source_template: str = ""
     """`source` in terms of the parameters."""
     refers_template: str = ""
-    """Where the value is an id that the application made up: the parameters that the record of that id holds,
+    """For a value that is a generated id: the parameters whose values the record with that id holds, such as
     `{group_name}`; else empty. For what was removed, the record at the start."""
     follows: bool = False
-    """Whether it is on a record that refers to another one, which the work changed and a parameter names: how
-    many of those there are is no part of the work."""
+    """Whether its record refers to another one that the work changed and a parameter names: the number of
+    such records is no part of the work."""
     records_of: str = ""
-    """Of a record that was added: the file, in terms of the parameters, whose records at the start were all
-    copied, to this one and those added beside it; else empty."""
+    """For an added record: the file, in terms of the parameters, whose records at the start were all copied
+    to this one and those added beside it; else empty."""
     holds: tuple[str, ...] = ()
-    """What the records around it, and files and folders under names that the application made up, held at the
-    start of a parameter's value: `{group_name}`. Where certain texts were looked for instead, which of these
-    they held at the start or the end, as plain texts."""
+    """Parameters, such as `{group_name}`, whose values were at the start in the records around it, or in
+    files and folders with generated names. Where certain texts were searched for instead, those of them that
+    were found at the start or the end, as plain texts."""
 
     @property
     def key(self) -> tuple[str, ...]:
-        """What it is in every performance, apart from its values."""
+        """What identifies it in every performance, without its values."""
         return (self.area, self.container_template, self.kind, *self.address_template)
 
     @property
@@ -73,12 +73,12 @@ class Effect(Record):
 
     @property
     def around(self) -> tuple[tuple[str, ...], ...]:
-        """The places that it lies in, the outermost first."""
+        """The places that enclose it, the outermost first."""
         return tuple(self.place[:depth] for depth in range(2, len(self.place)))
 
     @property
     def where(self) -> str:
-        """Its place for people."""
+        """Its place, for people."""
         return ": ".join(part for part in (self.container or self.area, " / ".join(self.address)) if part)
 
     def describe(self) -> str:
@@ -88,13 +88,13 @@ class Effect(Record):
         "a.csv: North / amount: '1' becomes '2'"
         """  # noqa: E501
         if self.kind == "changed":
-            return f"{self.where}: {_shown(self.before)} becomes {_shown(self.after)}"
+            return f"{self.where}: {_quote(self.before)} becomes {_quote(self.after)}"
         value = self.after if self.kind == "added" else self.before
-        return f"{self.where}: {self.kind}" + (f" {_shown(value)}" if value else "")
+        return f"{self.where}: {self.kind}" + (f" {_quote(value)}" if value else "")
 
 
 class PerformanceEffects(Record):
-    """What one performance of a subtask changed, told apart by the performances that agree with it."""
+    """What one performance of a subtask changed; comparable performances decide what is essential."""
 
     trajectory_id: str
     """The performance."""
@@ -103,43 +103,42 @@ class PerformanceEffects(Record):
     instance_id: str
     """The subtask bound to its parameters."""
     compared: int = 1
-    """Performances, with this one, that agree and decide what is essential; 1 decides nothing."""
+    """Number of performances, this one included, that were compared; 1 decides nothing."""
     essential: tuple[Effect, ...] = ()
     """Changes that all compared performances make; empty where there is only one."""
     incidental: tuple[Effect, ...] = ()
     """The other changes."""
     left_out: int = 0
-    """Further changes, beyond the most that are kept of each kind."""
+    """Number of further changes, beyond the maximum kept of each kind."""
     provenance: Provenance = Provenance()
     """Where it comes from."""
 
 
-_LONGEST_SHOWN = 80
+_MAXIMUM_SHOWN = 80
 
 
-def _shown(value: str | None) -> str:
+def _quote(value: str | None) -> str:
     text = value or ""
-    return repr(text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…")
+    return repr(text if len(text) <= _MAXIMUM_SHOWN else text[:_MAXIMUM_SHOWN] + "…")
 
 
 class ApplicationNoise(Record):
-    """The places that an application changes while nobody works with it: measured once for a version and
-    some worlds."""
+    """The places that an idle application changes, measured once for a version and some worlds."""
 
     noise_id: str
-    """Opaque id: application, version, worlds and way of measuring."""
+    """Opaque id: application, version, worlds and method of measurement."""
     application: str
     """The application."""
     version: str
-    """Version that was measured; another one is measured anew."""
+    """Version that was measured; every version is measured separately."""
     world: str = ""
     """Worlds whose data it started with, separated by commas; empty for the first."""
     places: tuple[NoisePlace, ...] = ()
-    """Where it changes something by itself."""
+    """Places that it changes by itself."""
     recordings: int = 0
-    """Idle recordings that were compared."""
+    """Number of idle recordings that were compared."""
     seconds: float = 0.0
-    """How long each of them lasted at least."""
+    """Minimum length of each recording."""
     provenance: Provenance = Provenance()
     """Where it comes from."""
 
@@ -147,22 +146,22 @@ class ApplicationNoise(Record):
 class SideEffects(Record):
     """Lasting changes that no verified performance of the subtasks makes, counted from the outside in.
 
-    A score of its own beside success: work can be done and something else destroyed, or nothing done and
-    nothing destroyed.
+    A score separate from success: work can be done and something else destroyed, or nothing done and nothing
+    destroyed.
     """
 
     total: int = Field(default=0, ge=0)
-    """All of them; 0 for an attempt that left everything else alone."""
+    """All of them; 0 for an attempt that changed nothing else."""
     files_added: int = Field(default=0, ge=0)
-    """Files and folders that were made."""
+    """Files and folders that were created."""
     files_lost: int = Field(default=0, ge=0)
     """Files and folders that are gone."""
     records_added: int = Field(default=0, ge=0)
-    """Lines, rows, fields or elements that were added to files that stay."""
+    """Lines, rows, fields or elements that were added to files that still exist."""
     records_lost: int = Field(default=0, ge=0)
-    """Lines, rows, fields or elements that are gone from files that stay."""
+    """Lines, rows, fields or elements that are gone from files that still exist."""
     values_changed: int = Field(default=0, ge=0)
-    """Values that are different, and files whose inside is not known."""
+    """Values that differ, and changed files whose contents cannot be read."""
     examples: tuple[str, ...] = ()
     """The first of them, in words."""
 
@@ -172,39 +171,39 @@ class SideEffects(Record):
         >>> SideEffects().describe(), SideEffects(total=3, files_lost=2, values_changed=1).describe()
         ('none', '2 files lost, 1 value changed')
         """
-        found = []
+        parts = []
         for name in ("files_added", "files_lost", "records_added", "records_lost", "values_changed"):
             (nouns, verb), count = name.split("_"), getattr(self, name)
             if count:
-                found.append(f"{count} {nouns if count > 1 else nouns[:-1]} {verb}")
-        return ", ".join(found) or "none"
+                parts.append(f"{count} {nouns if count > 1 else nouns[:-1]} {verb}")
+        return ", ".join(parts) or "none"
 
 
 class Allowance(Record):
     """One place that right work changes: a file, a table, a record, a field.
 
-    The list of them also says what a subtask depends on in its application.
+    All of a subtask's allowances together also say what it depends on in its application.
     """
 
     area: Area = "file"
     """Part of the state."""
     container: str = ""
-    """Path of the file or folder in terms of the parameters; `*` for parts that applications make up."""
+    """Path of the file or folder in terms of the parameters; `*` for generated parts."""
     address: tuple[str, ...] = ()
-    """Where in it, in terms of the parameters; `*` for positions and for keys that applications make up."""
+    """Where in it, in terms of the parameters; `*` for positions and generated keys."""
     kind: EffectKind
     """What happens there."""
     holds: tuple[str, ...] = ()
-    """What the record or line behind a `*` holds that is meant, in terms of the parameters; empty for any."""
+    """What the record or line that `*` stands for must hold, in terms of the parameters; empty for any."""
     inside: bool = False
-    """Whether it is about what is inside of something added."""
+    """Whether it concerns the inside of something added."""
     most: int = 0
-    """How often at most, in one performance or, inside of something added, in that; 0 for any number."""
+    """How often at most in one performance or, inside something added, in each such thing; 0 for no limit."""
     most_of: str = ""
-    """The file, in terms of the parameters, whose records are added here: as many as it has."""
+    """The file, in terms of the parameters, whose records are added here: at most as many as it has."""
     content: str | None = None
-    """What the text of the file as a whole is made of in all performances; None where that does not count."""
+    """For a file as a whole: what its text is made of in all performances; None where that may vary."""
     bounded: bool = False
-    """Of something added as a whole: whether nothing else may be in it than what other allowances name."""
+    """For something added as a whole: whether it may contain only what other allowances name."""
     values: tuple[str, ...] | None = None
-    """Inside of something added: the only values there, where all performances have the same; else None."""
+    """Inside something added: the only values allowed, where all performances have the same; else None."""

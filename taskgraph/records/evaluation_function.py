@@ -14,22 +14,22 @@ from taskloom.taskgraph.records.effect import Allowance, SideEffects
 from taskloom.taskgraph.records.provenance import Provenance
 
 Reads = Literal["inputs", "screen", "files", "clipboard"]
-"""Part of the evidence that a check reads; `inputs` is the route taken, the rest is state."""
+"""Part of the evidence that a check reads; `inputs` is the route, the rest is state."""
 
 
 class CheckFacts(Record):
-    """What a check's declaration says of it."""
+    """What the declaration of a check says."""
 
     reads: Reads
-    """Part of the evidence it reads."""
+    """Part of the evidence that it reads."""
     of_source: bool = False
-    """Whether it compares with what a source held at the start."""
+    """Whether it compares with the content of a source at the start."""
     verdict: bool = True
-    """Whether it answers yes or no, rather than with a value."""
+    """Whether it returns a bool rather than a value."""
 
     @property
     def momentary(self) -> bool:
-        """Whether it judges what the screen shows or the clipboard holds, which later work changes."""
+        """Whether it judges the screen or the clipboard, which later work changes."""
         return self.verdict and self.reads in ("screen", "clipboard")
 
 
@@ -54,8 +54,8 @@ CaseFamily = Literal[
     _GenuineFamily,
 ]
 """Families of the kill matrix: wrong work, and right work (`GENUINE_FAMILIES`). `near_miss` and
-`collateral_loss` are only in what was stored before: all inputs without the result are `not_saved`, and
-damage beside the work is for the account of side effects."""
+`collateral_loss` occur only in older records: all inputs without the result are now `not_saved`, and other
+damage counts as side effects."""
 GENUINE_FAMILIES: frozenset[CaseFamily] = frozenset(get_args(_GenuineFamily))
 """Families of right work, which must pass; all others must fail."""
 
@@ -66,13 +66,13 @@ class EvalResult(Record):
     success: bool
     """Whether the subtask was done."""
     message: str = ""
-    """Explanation for people and for the next round."""
+    """Explanation, for people and for the next round."""
     progress: float = Field(default=0.0, ge=0, le=1)
     """Share of the conditions that hold."""
 
 
 class CheckCall(Record):
-    """One call of a check, recorded on our side."""
+    """One call of a check, recorded outside the sandbox."""
 
     check: str
     """Name of the check."""
@@ -88,8 +88,8 @@ class Evaluation(Record):
     outcome: Literal[
         "result", "refused", "unavailable", "timed_out", "out_of_memory", "crashed", "bad_result"
     ]
-    """`result` when the function answered; `unavailable` when it asked for something that the evidence does
-    not hold, which is neither passed nor failed; otherwise the kind of refusal."""
+    """`result` when the function returned; `unavailable` when it read something that the evidence lacks,
+    which neither passes nor fails; otherwise the kind of failure."""
     result: EvalResult | None = None
     """The answer, for `result` only."""
     message: str = ""
@@ -97,66 +97,66 @@ class Evaluation(Record):
     calls: tuple[CheckCall, ...] = ()
     """The checks that were called, in order."""
     result_form: Literal["", "three_fields", "two_fields", "bare_bool"] = ""
-    """How the function answered; the paper shows three fields (C.3), two fields and a bare bool (E.2)."""
+    """Form of the return value; the paper shows three fields (C.3), two fields and a bare bool (E.2)."""
 
     @property
     def passed(self) -> bool:
-        """Whether the function ran and said success."""
+        """Whether the function ran and returned success."""
         return self.result is not None and self.result.success
 
     @property
     def said(self) -> str:
-        """The function's own message; without an answer, the kind of refusal and why."""
+        """The function's own message; without a result, the kind of failure and its reason."""
         return self.result.message if self.result is not None else f"{self.outcome}: {self.message}"
 
 
 class FamilyKills(Record):
-    """How a function fared against one family of cases."""
+    """How a function judged one family of cases."""
 
     family: CaseFamily
     """The family."""
     total: int
-    """Pieces of evidence in it."""
+    """Cases in it."""
     killed: int
-    """Those that the function judged rightly: wrong work rejected, right work accepted."""
+    """Cases that the function judged correctly: wrong work rejected, right work accepted."""
     survivors: tuple[str, ...] = ()
-    """Descriptions of the wrongly judged ones."""
+    """Descriptions of the misjudged cases."""
     excused: int = 0
-    """Further pieces that count for nothing: the question was answered before the first step."""
+    """Further cases that are not counted: the function accepted them before the first step."""
 
 
 class FunctionQuality(Record):
-    """How well an evaluation function tells right from wrong, from recorded evidence."""
+    """How well an evaluation function tells right from wrong, measured on recorded evidence."""
 
     passes_positive: bool = False
-    """Whether it passed the trajectory that it must pass; False also while it has not been examined."""
+    """Whether it passed the trajectory that it must pass; also False before it has been examined."""
     positive_message: str = ""
-    """What it said of that trajectory when it did not pass it."""
+    """Its message when it did not pass that trajectory."""
     families: tuple[FamilyKills, ...] = ()
     """The kill matrix."""
     mutants: int = 0
     """Mutated versions of the function."""
     mutants_killed: int = 0
-    """Those that some recorded evidence told from the original."""
+    """Mutants that some recorded evidence distinguished from the original."""
     route_dependence: float = 0.0
     """Share of its checks that read the input log rather than state."""
     untested_checks: tuple[str, ...] = ()
-    """Idle conditions: without all of them every case is judged alike. Empty for accepted functions."""
+    """Idle conditions: removing all of them changes no verdict. Empty for accepted functions."""
     refusing_checks: tuple[str, ...] = ()
-    """Conditions that answer otherwise for right work that is refused. Empty for accepted functions."""
+    """Conditions that fail for right work that is refused. Empty for accepted functions."""
     unguarded_changes: tuple[str, ...] = ()
-    """Essential changes that may be missing unnoticed. Empty for accepted functions."""
+    """Essential changes whose absence it does not notice. Empty for accepted functions."""
     routes: int = 0
-    """Different routes among the performances that it was held against; 1 where only one is known."""
+    """Different routes among the performances that it was tested on; 1 where only one is known."""
 
     @property
     def variants(self) -> int:
-        """Pieces of right work that it was held against."""
+        """Cases of right work that it was tested on."""
         return sum(item.total for item in self.families if item.family in GENUINE_FAMILIES)
 
     @property
     def variants_accepted(self) -> int:
-        """Those that it accepted."""
+        """Variants that it accepted."""
         return sum(item.killed for item in self.families if item.family in GENUINE_FAMILIES)
 
     @property
@@ -179,9 +179,9 @@ class EvaluationFunction(Record):
     quality: FunctionQuality = FunctionQuality()
     """What the examination found."""
     accepted: bool = False
-    """Whether cross-verification accepted it; the others are kept to study."""
+    """Whether cross-verification accepted it; rejected functions are kept for study."""
     allowed: tuple[Allowance, ...] | None = None
-    """What right work may change; anything else is a side effect. None where it was not kept."""
+    """What right work may change; anything else is a side effect. None where it was not stored."""
     provenance: Provenance = Provenance()
     """Where it comes from."""
 
@@ -202,21 +202,21 @@ class VerificationRound(Record):
     function_id: str | None
     """Evaluation function of the round."""
     evaluation: Evaluation | None
-    """What the function said of the trajectory."""
+    """The function's verdict on the trajectory."""
     quality: FunctionQuality | None = None
-    """Kill matrix, when it came to that."""
+    """Kill matrix, if the round got that far."""
     accepted: bool
     """Whether the round ended in acceptance."""
     revised: Literal["both", "trajectory", "evaluation_function", "none"] = "none"
-    """What the next round was asked to do again."""
+    """What the next round makes again."""
     reason: str = ""
-    """Why it was not accepted."""
+    """Why the round was not accepted."""
     provenance: Provenance = Provenance()
     """Where it comes from."""
 
 
 class JudgedOutcome(Record):
-    """What a function said of one labelled outcome."""
+    """A function's verdict on one labelled outcome."""
 
     outcome_id: str
     """Opaque id: the case and the function."""
@@ -231,11 +231,11 @@ class JudgedOutcome(Record):
     right: bool
     """Whether the outcome is right."""
     accepted: bool
-    """Whether the function said success."""
+    """Whether the function returned success."""
     function_id: str
     """The function."""
     message: str = ""
-    """What it said."""
+    """The function's message."""
     provenance: Provenance = Provenance()
     """Where it comes from."""
 
@@ -249,83 +249,83 @@ def outcome_id(case_id: str, function_id: str) -> str:
     return f"{case_id}@{function_id}"
 
 
-_lock = Lock()
-_ATTEMPTS = 20
+_PARSER_LOCK = Lock()
+_MAXIMUM_TRIES = 20
 
 
 def parse_source(code: str) -> ast.Module:
-    """The syntax tree of `code`; what the parser only warns of is kept off the terminal.
+    """The syntax tree of `code`; warnings of the parser are kept off the terminal.
 
     Raises:
         SyntaxError: it is not Python.
-        ValueError: it holds characters that no source may hold.
-        RecursionError: it is nested too deeply; so does MemoryError.
+        ValueError: it contains characters that source code must not contain.
+        RecursionError, MemoryError: it is nested too deeply.
     """
-    with _lock, warnings.catch_warnings():  # the filters belong to the process, so one thread at a time
+    with _PARSER_LOCK, warnings.catch_warnings():  # the filters belong to the process: one thread at a time
         warnings.simplefilter("ignore")
-        for _ in range(_ATTEMPTS):
-            # Before Python 3.11.8 and 3.12.2 all threads share one count of the depth, and a library that
-            # parses meanwhile upsets it (python/cpython issue 106905); every attempt starts its own count.
+        for _ in range(_MAXIMUM_TRIES):
+            # Before Python 3.11.8 and 3.12.2 all threads share one recursion counter, which a library that
+            # parses at the same time upsets (python/cpython issue 106905); every try resets the counter.
             with suppress(SystemError):
                 return ast.parse(code)
         return ast.parse(code)
 
 
 class JudgedSubtask(Record):
-    """One subtask of the task, with the evaluation function that judges it."""
+    """One subtask of a task, with the evaluation function that judges it."""
 
     instance_id: str
     """The subtask bound to its parameters."""
     instruction: str = ""
-    """What it asks for."""
+    """Its instruction."""
     source: str
-    """Evaluation function."""
+    """Source of the evaluation function."""
     parameters: dict[str, str] = Field(default_factory=dict)
-    """What the function is called with."""
+    """Arguments of the function."""
     made_before: tuple[str, ...] = ()
-    """Files that earlier subtasks of the task make: at the start of this one they are there already."""
+    """Files that earlier subtasks of the task create, so that they exist at the start of this one."""
     as_left: tuple[str, ...] = ()
-    """Files of applications in which earlier subtasks made what this one takes over: its start is what they
-    left, which is there at the end."""
+    """Files of applications in which earlier subtasks made what this one uses: its start is the state that
+    they left, which is the state at the end."""
     given_from: dict[str, str] = Field(default_factory=dict)
-    """Files whose text earlier subtasks put into the clipboard or opened in an editor for this one: by
+    """Files whose text earlier subtasks copied to the clipboard or opened in an editor for this one: by
     `clipboard`, or by the path that stands for the open document."""
     left_out: tuple[str, ...] = ()
-    """Checks taken out: of screen and clipboard, and of what other subtasks of the task change."""
+    """Checks that were removed: of screen and clipboard, and of what other subtasks of the task change."""
 
 
 class JudgingSheet(Record):
-    """How a task is judged by what its home folder holds at the end."""
+    """How a task is judged by the contents of its home folder at the end."""
 
     task_id: str
     """The task."""
     instruction: str
-    """What it asks for."""
+    """Its instruction."""
     subtasks: tuple[JudgedSubtask, ...] = Field(min_length=1)
     """Subtasks that are judged, producers before consumers."""
     through_others: tuple[str, ...] = ()
-    """Subtasks that leave no file behind: they are judged through those that use what they make."""
+    """Subtasks that leave no file behind: they are judged through those that use their results."""
     edges: tuple[tuple[str, str], ...] = ()
     """Producer and consumer of every dependency."""
     allowed: tuple[tuple[tuple[Allowance, ...], dict[str, str]], ...] | None = None
-    """What the work of each subtask may change, with its parameters; None where it is not known of all."""
+    """What the work of each subtask may change, with its parameters; None unless known for all of them."""
     noise: tuple[NoisePlace, ...] = ()
-    """Places that were measured to change by themselves."""
+    """Places that change by themselves, as measured."""
 
 
 class SubtaskJudgement(Record):
-    """What the judge says of one subtask."""
+    """The judge's verdict on one subtask."""
 
     instance_id: str
     """The subtask."""
     success: bool
-    """Whether its function said success."""
+    """Whether its function returned success."""
     message: str = ""
-    """What the function said, or why it could not answer."""
+    """The function's message, or why it returned none."""
 
 
 class HomeJudgement(Record):
-    """What the judge says of a task."""
+    """The judge's verdict on a task."""
 
     task_id: str
     """The task."""
@@ -336,9 +336,9 @@ class HomeJudgement(Record):
     subtasks: tuple[SubtaskJudgement, ...]
     """Every subtask, in the order of the sheet."""
     side_effects: SideEffects | None = None
-    """What was changed beside the work; None where the sheet does not say what the work may change."""
+    """What else was changed; None where the sheet does not say what the work may change."""
 
     @property
     def clean(self) -> bool | None:
-        """Whether nothing was changed beside the work; None where nobody can tell."""
+        """Whether nothing else was changed; None where that is unknown."""
         return None if self.side_effects is None else not self.side_effects.total

@@ -1,5 +1,5 @@
-"""Evidence: all that the checks may read, recorded after every step. An evaluation function is a pure
-function of it, so it can be run again at any time without a screen."""
+"""Evidence: everything that checks may read, recorded after every step. Evaluation functions are pure
+functions of it, so they can be run again at any time without a screen."""
 
 from typing import Literal
 
@@ -9,12 +9,12 @@ from taskloom.resources.record import Record
 from taskloom.taskgraph.records.interaction import Control, Screenshot
 
 OPEN_DOCUMENT = "open document"
-"""Name without ending under which the document that an editor holds open is a file of its application."""
+"""Name, without its suffix, of the file of an application that represents the document open in an editor."""
 _APPLICATIONS = ".applications"
 
 
 def is_open_document(path: str) -> bool:
-    """Whether it stands for a document that an editor holds open and has perhaps not saved.
+    """Whether `path` stands for a document open in an editor, which may be unsaved.
 
     >>> is_open_document(".applications/desk/open document.drawio"), is_open_document("Documents/open document.drawio")
     (True, False)
@@ -27,11 +27,11 @@ class InputEvent(Record):
     """One input that the agent made."""
 
     step: int
-    """Step it was made at, from 1."""
+    """Step in which it was made, from 1."""
     kind: Literal["click", "text", "key", "wheel", "drag", "move", "hold"]
     """`text` is characters typed, `key` a named key or a chord such as `ctrl+s`."""
     control: ControlQuery | None = None
-    """The control that was hit, or had the focus."""
+    """The control that was hit or focused."""
     application: str = ""
     """Application in front."""
     text: str = ""
@@ -39,9 +39,9 @@ class InputEvent(Record):
 
 
 CLIPBOARD = "clipboard"
-"""What stands for the clipboard where the path of a file could stand."""
+"""Stands for the clipboard in place of a file's path."""
 ARCHIVE_HEADER = "member\tsize\tchecksum\n"
-"""First line of the text of an archive, above a line per file in it."""
+"""First line of the text of an archive; one line per member follows."""
 
 
 class FileState(Record):
@@ -54,22 +54,22 @@ class FileState(Record):
     sha256: str
     """Hash of the content."""
     text: str | None = None
-    """Text content up to a limit, without a byte order mark and in composed Unicode (NFC); a SQLite database
-    is given as SQL text, an archive as a table of its members, a packed text unpacked, a document by its
-    lines, a picture as JSON with its size and colours; None for other content that is no text in UTF-8, or in
-    UTF-16 or UTF-32 with a mark, and for links, which are never followed."""
+    """Text content up to a limit, without a byte order mark and in composed Unicode (NFC): a SQLite database
+    as SQL, an archive as a table of its members, a compressed text decompressed, a document as its lines, a
+    picture as JSON with its size and colours. None for other content that is not text in UTF-8, or in UTF-16
+    or UTF-32 with a mark, and for links, which are never followed."""
     content: str | None = None
-    """What `text` was made of: `text` as it stands, `database`, `archive`, `packed`, `workbook`, `xournal`,
+    """What `text` was made of: `text` (unchanged), `database`, `archive`, `packed`, `workbook`, `xournal`,
     `project`, `homebank`, `playlist`, `bookmarks`, `document` (of a word processor), `pdf` or `picture`;
-    empty where there is none; None where that was not told."""
+    empty without text; None where it is unknown."""
     truncated: bool = False
-    """Whether `text` is less than the whole: cut at the limit, or without the older rows of a database."""
+    """Whether `text` is incomplete: cut at the limit, or without the older rows of a database."""
     part_of: str = ""
-    """Path of the database whose log this is; what it holds is in the text of that one."""
+    """Path of the database whose log this is; its contents are in the text of that database."""
 
 
 class ClipboardState(Record):
-    """What the clipboard holds."""
+    """The contents of the clipboard."""
 
     text: str | None = None
     """Text, if any."""
@@ -83,13 +83,13 @@ class Evidence(Record):
     """The state of an environment after a step, together with the inputs made so far."""
 
     step: int
-    """Steps done; 0 is the state after reset."""
+    """Number of steps made; 0 is the state after reset."""
     inputs: tuple[InputEvent, ...] = ()
     """All inputs since the reset, oldest first."""
     screenshot: Screenshot | None = None
     """Last screen."""
     screen: str = ""
-    """What the display showed on it, as the text of a picture; empty where no application asks for it."""
+    """Contents of the display, as the text of a picture; empty where no application needs it."""
     controls: tuple[Control, ...] = ()
     """Controls on it."""
     text_under_cursor: str = ""
@@ -97,14 +97,14 @@ class Evidence(Record):
     clipboard: ClipboardState = ClipboardState()
     """The clipboard."""
     selection: str = ""
-    """Text selected in any window (the primary selection of a desktop); empty elsewhere."""
+    """Text selected in any window (a desktop's primary selection); empty on other platforms."""
     files: tuple[FileState, ...] = ()
     """Files under the sandbox home, sorted by path."""
     directories: tuple[str, ...] = ()
     """Directories under the sandbox home, sorted."""
     unseen: tuple[str, ...] = ()
-    """Paths about which nothing is known: what could not be read, names that look the same, and folders with
-    more in them than is kept. Nothing below them is known either."""
+    """Paths whose state is unknown: unreadable ones, names that look the same, and folders with more entries
+    than are recorded. Nothing below them is known either."""
     active_application: str = ""
     """Application in front."""
     window_title: str = ""
@@ -114,10 +114,10 @@ class Evidence(Record):
     blocked_requests: tuple[str, ...] = ()
     """Addresses outside the loopback interface that were refused since the reset."""
     noise: tuple[NoisePlace, ...] = ()
-    """What the applications were measured to change by themselves; empty where nobody measured it."""
+    """Measured noise of the applications; empty where it was not measured."""
 
     def file(self, path: str) -> FileState | None:
-        """The file at exactly this path; None where there is none."""
+        """The file at exactly this path, or None."""
         return next((file for file in self.files if file.path == path), None)
 
     def files_by_path(self) -> dict[str, FileState]:

@@ -10,18 +10,18 @@ from taskloom.taskgraph.records.provenance import Provenance
 
 
 class SeenScreen(Record):
-    """One control that exploration opened, and the screen it led to; the first screen has an empty path."""
+    """One control that exploration clicked, and the screen it opened; the first screen has an empty path."""
 
     screen_id: str
     """Opaque id, equal for the same path in the same version of the application."""
     application: str
     """The application."""
     version: str
-    """Its version; another version is explored anew."""
+    """Its version; every version is explored separately."""
     path: tuple[ControlQuery, ...] = ()
-    """Controls to click one after the other, from the first page on."""
+    """Controls to click in order, starting from the first page."""
     outcome: Literal["new", "known", "gone"]
-    """A screen not seen before; one that was; or the path could not be followed."""
+    """`new`: a screen not seen before; `known`: one seen before; `gone`: the path could not be followed."""
     window_title: str = ""
     """Title of the window."""
     url: str = ""
@@ -60,7 +60,7 @@ class FoundRecord(Record):
     application: str
     """The application."""
     version: str
-    """Its version; another one may begin with other records."""
+    """Its version; another version may start with other records."""
     category: str
     """Resource category."""
     value: str
@@ -70,5 +70,5 @@ class FoundRecord(Record):
 
     @property
     def fixture(self) -> Fixture:
-        """The record as the entry could have named it."""
+        """The record as a fixture of the application's entry."""
         return Fixture(category=self.category, value=self.value)

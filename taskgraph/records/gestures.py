@@ -1,6 +1,6 @@
 """The table of gestures: everything an agent can do, one class each (Table 10, and what computer-use agents
-do beyond it), with how it reads in a log, in words, in the paper's fields and as PyAutoGUI statements. A new
-one is a class in `Action`, and a method in each platform that can do it."""
+do beyond it), with its form in the input log, in words, in the paper's fields and as PyAutoGUI statements. A
+new one is a class in `Action`, and a method in each platform that supports it."""
 
 from typing import Annotated, Final, Literal
 
@@ -17,25 +17,25 @@ Fraction = tuple[float, float]
 Button = Literal["left", "right", "middle"]
 """A mouse button."""
 Coordinates = Literal["labels", "pixels", "fractions", "thousandths"]
-"""How an actor says where: by labels of controls, or also by points in pixels, 0 to 1, or 0 to 1000."""
+"""How an actor points: by labels of controls only, or also by points in pixels, 0 to 1, or 0 to 1000."""
 Modifier = Literal["ctrl", "alt", "shift"]
-"""A key held down while something else is done."""
+"""A key held down during another input."""
 
 _PYAUTOGUI_KEYS: Final = {"escape": "esc", "contextmenu": "apps"}
 _CLICKS: Final = {1: "click", 2: "double-click", 3: "triple-click"}
 
 
 class Gesture(Record):
-    """What all gestures have in common: none of it, unless a gesture says so."""
+    """The base of all gestures, with empty defaults."""
 
     @property
     def fractions(self) -> tuple[Fraction, ...]:
-        """Where in its control it is made."""
+        """Its points inside its control."""
         return ()
 
     @property
     def manner(self) -> tuple[str, ...]:
-        """What tells it from another gesture of its kind on the same control, wherever that stands."""
+        """What distinguishes it from gestures of its kind on the same control, except for the place."""
         return ()
 
     def events(self) -> tuple[tuple[str, str], ...]:
@@ -43,12 +43,12 @@ class Gesture(Record):
         return ()
 
     def arguments(self) -> dict[str, object]:
-        """Its arguments in the paper's names (App. C.2): `keys` and `seconds`, where it has such."""
-        told = [name for name in ("keys", "seconds") if name in type(self).model_fields]
-        return {name: getattr(self, name) for name in told}
+        """Its arguments under the paper's names (App. C.2): `keys` and `seconds`, if it has them."""
+        names = [name for name in ("keys", "seconds") if name in type(self).model_fields]
+        return {name: getattr(self, name) for name in names}
 
     def in_words(self, target: str) -> str:
-        """What a person would say was done to `target`, which may be empty."""
+        """The gesture on `target`, which may be empty, as a person would describe it."""
         raise NotImplementedError
 
     def statements(self, points: list[Point]) -> list[str]:
@@ -57,12 +57,12 @@ class Gesture(Record):
 
 
 class PointedGesture(Gesture):
-    """A gesture on a control or at a point. In a recording it names both."""
+    """A gesture on a control or at a point. Recordings contain both."""
 
     control_label: str = ""
     """Label of the control in the observation that the action answers; empty where a point is given."""
     control_text: str = ""
-    """What the agent calls that control; refused where the label is another one's. Empty: not said."""
+    """The agent's text for that control, empty if not given; refused if the label is another control's."""
     point: Point | None = None
     """Pixel of the screenshot; None for a named control: its centre, unless `position` says otherwise."""
     position: Fraction | None = None
@@ -98,7 +98,7 @@ class ClickInput(PointedGesture):
     triple: bool = False
     """Whether to click three times, which selects a line or paragraph."""
     held: tuple[Modifier, ...] = ()
-    """Keys held down meanwhile."""
+    """Keys held down during the click."""
 
     @property
     def times(self) -> int:
@@ -117,22 +117,22 @@ class ClickInput(PointedGesture):
 
     def arguments(self) -> dict[str, object]:
         """`button`, `double` and what is not the default."""
-        found: dict[str, object] = {"button": self.button, "double": self.double}
-        found |= {"triple": True} if self.triple else {}
-        found |= {"held": list(self.held)} if self.held else {}
-        return found | ({"position": list(self.position)} if self.position is not None else {})
+        arguments: dict[str, object] = {"button": self.button, "double": self.double}
+        arguments |= {"triple": True} if self.triple else {}
+        arguments |= {"held": list(self.held)} if self.held else {}
+        return arguments | ({"position": list(self.position)} if self.position is not None else {})
 
     def statements(self, points: list[Point]) -> list[str]:
         """A click with its button and count, between the presses of the keys held."""
         x, y = points[0] if points else (0, 0)
-        call = {1: "click", 2: "doubleClick", 3: "tripleClick"}[self.times]
+        function = {1: "click", 2: "doubleClick", 3: "tripleClick"}[self.times]
         if self.times == 1 and self.button == "right":
-            done = f"pyautogui.rightClick({x}, {y})"
+            click = f"pyautogui.rightClick({x}, {y})"
         else:
             button = "" if self.button == "left" else f", button={self.button!r}"
-            done = f"pyautogui.{call}({x}, {y}{button})"
+            click = f"pyautogui.{function}({x}, {y}{button})"
         down = [f"pyautogui.keyDown({key!r})" for key in self.held]
-        return [*down, done, *(f"pyautogui.keyUp({key!r})" for key in reversed(self.held))]
+        return [*down, click, *(f"pyautogui.keyUp({key!r})" for key in reversed(self.held))]
 
     def _verb(self) -> str:
         button = "" if self.button == "left" else f" {self.button}"
@@ -141,7 +141,7 @@ class ClickInput(PointedGesture):
 
 
 class MoveInput(PointedGesture):
-    """Move the pointer there and leave it, so that what only shows under it can be seen (`move_input`)."""
+    """Move the pointer and leave it there, so that what appears on hover can be seen (`move_input`)."""
 
     operation: Literal["move_input"] = "move_input"
     """Discriminator."""
@@ -159,7 +159,7 @@ class MoveInput(PointedGesture):
 
 
 class WheelMouseInput(PointedGesture):
-    """Turn the wheel (`wheel_mouse_input`); without control and point over the middle of the screen."""
+    """Turn the wheel (`wheel_mouse_input`); without a control or point, over the middle of the screen."""
 
     operation: Literal["wheel_mouse_input"] = "wheel_mouse_input"
     """Discriminator."""
@@ -180,7 +180,7 @@ class WheelMouseInput(PointedGesture):
         return (("wheel", f"{self.wheel_distance}{sideways}"),)
 
     def arguments(self) -> dict[str, object]:
-        """`wheel_dist`, and `wheel_sideways` where it is turned sideways."""
+        """`wheel_dist`, and `wheel_sideways` if it is not 0."""
         sideways = {"wheel_sideways": self.wheel_sideways} if self.wheel_sideways else {}
         return {"wheel_dist": self.wheel_distance, **sideways}
 
@@ -192,7 +192,7 @@ class WheelMouseInput(PointedGesture):
         return [*(f"pyautogui.moveTo({x}, {y})" for x, y in points), *turns]
 
     def in_words(self, target: str) -> str:
-        """Which way and how far."""
+        """The direction and the distance."""
         ways = [("up" if self.wheel_distance > 0 else "down", abs(self.wheel_distance))]
         if self.wheel_sideways:
             ways = ways[: bool(self.wheel_distance)]
@@ -207,8 +207,8 @@ class KeyboardInput(PointedGesture):
     operation: Literal["keyboard_input"] = "keyboard_input"
     """Discriminator."""
     keys: str
-    """`^` Ctrl, `%` Alt, `+` Shift, `{ENTER}`, `{TAB 2}`; a literal special character stands in braces. A
-    control or point is clicked first; without either, whatever has the focus gets the keys."""
+    """`^` Ctrl, `%` Alt, `+` Shift, `{ENTER}`, `{TAB 2}`; a literal special character is put in braces. A
+    given control or point is clicked first; without either, the keys go to what has the focus."""
 
     def events(self) -> tuple[tuple[str, str], ...]:
         """Texts typed and keys pressed, in order."""
@@ -222,8 +222,8 @@ class KeyboardInput(PointedGesture):
         return keys_in_words(self.keys) + (f" in {target}" if target else "")
 
     def statements(self, points: list[Point]) -> list[str]:
-        """A click where one comes first, then the typing."""
-        return [f"pyautogui.click({x}, {y})" for x, y in points] + _typing(self.keys)
+        """A click if there is a point, then the typing."""
+        return [f"pyautogui.click({x}, {y})" for x, y in points] + _typing_statements(self.keys)
 
 
 class HoldInput(Gesture):
@@ -241,7 +241,7 @@ class HoldInput(Gesture):
         return (("hold", keys_in_words(self.keys)),)
 
     def in_words(self, target: str) -> str:
-        """Which keys, and how long."""
+        """The keys and the duration."""
         return f"{keys_in_words(self.keys).replace('press', 'hold')} for {self.seconds:g} s"
 
     def statements(self, points: list[Point]) -> list[str]:
@@ -264,9 +264,9 @@ class DragInput(PointedGesture):
     path: tuple[Fraction, ...] = ()
     """Points as fractions of the control's rectangle, at least two; for a drag inside one control."""
     points: tuple[Point, ...] = ()
-    """Pixels of the screenshot, at least two; in a recording they are always there."""
+    """Pixels of the screenshot, at least two; always present in a recording."""
     end_label: str = ""
-    """Label of the control that it ends on, where that is another one."""
+    """Label of the control that it ends on, if it is another one."""
 
     @property
     def fractions(self) -> tuple[Fraction, ...]:
@@ -285,15 +285,15 @@ class DragInput(PointedGesture):
 
     def arguments(self) -> dict[str, object]:
         """`path`, or `points` for a drag between controls."""
-        name, way = ("path", self.path) if self.path else ("points", self.points)
-        return {name: [list(point) for point in way]}
+        name, points = ("path", self.path) if self.path else ("points", self.points)
+        return {name: [list(point) for point in points]}
 
     def in_words(self, target: str) -> str:
-        """Where it begins."""
+        """The drag and where it begins."""
         return f"drag {'in ' if self.path else ''}{target or self._place()}"
 
     def statements(self, points: list[Point]) -> list[str]:
-        """One stroke: a move and a drag, or a path with the button down (each `dragTo` lets it go)."""
+        """One stroke: a move and a drag, or a path with the button down (each `dragTo` releases it)."""
         moves = [f"pyautogui.moveTo({x}, {y})" for x, y in points]
         if len(points) == 2:
             x, y = points[1]
@@ -324,11 +324,11 @@ GESTURES: Final[dict[str, type[Gesture]]] = {
     gesture.model_fields["operation"].default: gesture
     for gesture in (ClickInput, MoveInput, WheelMouseInput, KeyboardInput, HoldInput, DragInput, WaitInput)
 }
-"""The gestures by the name of their operation."""
+"""The gestures by operation."""
 
 
 def keys_in_words(keys: str) -> str:
-    """Keys of Table 10 as text typed and keys pressed; keys that cannot be read stay as they are.
+    """Keys of Table 10 as text typed and keys pressed; invalid keys stay as they are.
 
     >>> keys_in_words("^aVisitor{ENTER}{TAB 2}")
     'press Ctrl+A, type “Visitor”, press Enter, Tab, Tab'
@@ -349,8 +349,8 @@ def keys_in_words(keys: str) -> str:
     return ", ".join(parts) or "type nothing"
 
 
-def _typing(keys: str) -> list[str]:
-    """Keys as PyAutoGUI statements; imported keys that break the syntax are text, typed as it stands."""
+def _typing_statements(keys: str) -> list[str]:
+    """Keys as PyAutoGUI statements; imported keys that break the syntax are typed literally."""
     try:
         presses = read_keys(keys)
     except KeysInvalidError:

@@ -25,7 +25,7 @@ class Dependency(Record):
     consumer: str
     """Instance id of the subtask that reads."""
     resource: Resource
-    """What flows."""
+    """The resource that flows."""
 
 
 class TaskGraph(Record):
@@ -42,14 +42,14 @@ class TaskGraph(Record):
     nodes: tuple[BoundSubtask, ...]
     """Subtasks, in a topological order."""
     edges: tuple[Dependency, ...] = ()
-    """Dependencies; several resources between one pair are several records but one edge of the graph."""
+    """Dependencies; several resources between one pair are several records, but one edge of the graph."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         counts = Counter(node.instance_id for node in self.nodes)
-        twice = sorted(name for name, count in counts.items() if count > 1)
-        if twice:
-            raise ValueError(f"subtasks occur twice in the graph: {', '.join(twice)}")
+        duplicates = sorted(name for name, count in counts.items() if count > 1)
+        if duplicates:
+            raise ValueError(f"subtasks occur twice in the graph: {', '.join(duplicates)}")
         for edge in self.edges:
             if edge.producer == edge.consumer:
                 raise ValueError(f"subtask {edge.producer} depends on itself")

@@ -9,39 +9,39 @@ from taskloom.taskgraph.text_folding import same_label
 
 _DIALOG = "Dialog"
 _COUNTED = frozenset({"TreeItem", "TabItem"})
-"""Types of controls whose names may end with a count; of files, such a number is part of the name."""
+"""Types of controls whose names may end with a count; in names of files, such a number is no count."""
 _COUNT = re.compile(r"(?<=\S)\s+\(\d+\)$")
-"""How many things are in what a control names, such as the unread messages of "Drafts (2)"."""
+"""The count behind a control's name, such as the number of unread messages in "Drafts (2)"."""
 
 
 def find_control(query: ControlQuery, controls: Sequence[Control]) -> Control | None:
     """The control that `query` describes, or None.
 
-    Text, type, parent and row must agree where the query gives them; the section decides between several
-    matches, of which the enabled ones come first. What is still equal is chosen by `ordinal`, but only if
-    there are as many as the query says: a recorded "second of three" means nothing among four.
+    Text, type, parent and row must agree where the query gives them. Among several matches, enabled ones come
+    first and the section decides. What is still equal is chosen by `ordinal`, but only if there are as many
+    as the query says: a recorded "second of three" means nothing among four.
 
-    Parents are given up before the answer is None, since a tree may be laid out anew between two visits while
-    the control itself stays what it was. A control known by the text of its parent, and a recorded one, must
-    then be the only one that matches: the button of another row is none. What stood in a dialog is not sought
-    outside of dialogs: while the dialog is still to come, a field of the page behind it may look the same.
+    If nothing matches, the parent is ignored, since a tree may be rearranged between two visits while the
+    control itself stays the same. A control identified by the text of its parent, and a recorded one, must
+    then be the only match: the button of another row is not meant. A control of a dialog is not sought
+    outside dialogs: until the dialog opens, a field of the page behind it may look the same.
 
-    Where none is found, a count behind the name of one in a tree or tab bar makes no difference, if only
+    If still nothing matches, counts behind the names in a tree or tab bar are ignored, provided that only
     one control matches then.
     """
-    found = _find(query, controls)
-    if found is None and query.text and query.equals < 2 and not query.ordinal:
-        once = query.model_copy(update={"text": _COUNT.sub("", query.text), "equals": 1})
+    match = _find(query, controls)
+    if match is None and query.text and query.equals < 2 and not query.ordinal:
+        without_count = query.model_copy(update={"text": _COUNT.sub("", query.text), "equals": 1})
         counted = [item for item in controls if item.control_type in _COUNTED]
-        bare = [item.model_copy(update={"text": _COUNT.sub("", item.text)}) for item in counted]
-        named = _find(once, bare)
-        return None if named is None else counted[bare.index(named)]
-    return found
+        stripped = [item.model_copy(update={"text": _COUNT.sub("", item.text)}) for item in counted]
+        match = _find(without_count, stripped)
+        return None if match is None else counted[stripped.index(match)]
+    return match
 
 
 def _find(query: ControlQuery, controls: Sequence[Control]) -> Control | None:
     for use_parent in (True, False) if query.parent_text or query.parent_type else (True,):
-        matches = _equal(query, controls, use_parent=use_parent)
+        matches = _matching(query, controls, use_parent=use_parent)
         if not matches:
             continue
         if query.equals and len(matches) != (query.equals if use_parent else 1):
@@ -59,7 +59,7 @@ def _find(query: ControlQuery, controls: Sequence[Control]) -> Control | None:
 def describe_control(control: Control, controls: Sequence[Control]) -> ControlQuery:
     """The query, ordinal included, by which `find_control` finds `control` again among `controls`."""
     query = control.describe().model_copy(update={"equals": 1})
-    matches = _equal(query, controls, use_parent=True)
+    matches = _matching(query, controls, use_parent=True)
     position = next((index for index, other in enumerate(matches) if other.label == control.label), 0)
     return query.model_copy(update={"ordinal": position, "equals": len(matches)})
 
@@ -74,20 +74,20 @@ def name_query(query: ControlQuery) -> str:
     return f"{query.control_type or 'control'} {query.text!r}{where}"
 
 
-def _equal(query: ControlQuery, controls: Sequence[Control], *, use_parent: bool) -> list[Control]:
+def _matching(query: ControlQuery, controls: Sequence[Control], *, use_parent: bool) -> list[Control]:
     matches = [control for control in controls if _matches(query, control, use_parent=use_parent)]
     matches = [control for control in matches if not control.disabled] or matches
     if query.section is not None and len(matches) > 1:
-        matches = [control for control in matches if _same(query.section, control.section)]
+        matches = [control for control in matches if _labels_match(query.section, control.section)]
     return matches
 
 
 def _matches(query: ControlQuery, control: Control, *, use_parent: bool) -> bool:
-    if (query.text or query.equals) and not _same(query.text, control.text):
+    if (query.text or query.equals) and not _labels_match(query.text, control.text):
         return False
     if query.control_type and query.control_type != control.control_type:
         return False
-    if query.row is not None and not _same(query.row, control.row):
+    if query.row is not None and not _labels_match(query.row, control.row):
         return False
     if not use_parent:
         return True
@@ -96,5 +96,5 @@ def _matches(query: ControlQuery, control: Control, *, use_parent: bool) -> bool
     return not query.parent_text or same_label(query.parent_text, control.parent_text)
 
 
-def _same(wanted: str, shown: str) -> bool:
+def _labels_match(wanted: str, shown: str) -> bool:
     return wanted == shown or same_label(wanted, shown)

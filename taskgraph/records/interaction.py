@@ -37,7 +37,7 @@ class Rectangle(Record):
         return ((self.left + self.right) // 2, (self.top + self.bottom) // 2)
 
     def contains(self, x: float, y: float) -> bool:
-        """Whether the point lies inside."""
+        """Whether the point is inside."""
         return self.left <= x < self.right and self.top <= y < self.bottom
 
     def at(self, fraction_x: float, fraction_y: float) -> tuple[float, float]:
@@ -54,7 +54,7 @@ class Control(Record):
     label: str
     """Number drawn on the annotated screenshot; unique within one observation."""
     text: str
-    """What the control is called on the screen."""
+    """Its name on the screen."""
     control_type: str
     """`Button`, `Edit`, `Hyperlink`, `MenuItem`, `ListItem`, `TreeItem`, `TabItem`, `CheckBox`, `Text`, …"""
     parent_text: str = ""
@@ -62,13 +62,13 @@ class Control(Record):
     parent_type: str = ""
     """Type of the parent control."""
     row: str = ""
-    """Name of the row, list item or card that it stands in; empty outside of such and for the item itself."""
+    """Name of the row, list item or card that contains it; empty without one and for the item itself."""
     section: str = ""
-    """Heading that it stands under."""
+    """Heading above it."""
     rectangle: Rectangle
     """Where it is."""
     free_point: tuple[int, int] | None = None
-    """A point of it that nothing covers; None where that is its centre."""
+    """An uncovered point of it; None if that is its centre."""
     value: str = ""
     """Content of an input control."""
     checked: bool | None = None
@@ -76,12 +76,12 @@ class Control(Record):
     disabled: bool = False
     """Whether it cannot be used."""
     focused: bool = False
-    """Whether keys go to it."""
+    """Whether it has the keyboard focus."""
     application: str = ""
     """Application it belongs to; `environment` for the environment's own task bar and file picker."""
 
     def describe(self) -> ControlQuery:
-        """The query that names this control by what is seen of it, without its ordinal."""
+        """The query that describes this control by what is visible, without its ordinal."""
         return ControlQuery(
             text=self.text,
             control_type=self.control_type,
@@ -98,12 +98,12 @@ class Control(Record):
 
 
 class Screenshot(Record):
-    """A PNG picture, known by the hash of its bytes; the bytes are stored once, beside the tables."""
+    """A PNG picture, identified by the hash of its bytes; the bytes are stored once, next to the tables."""
 
     sha256: str
     """SHA-256 of the PNG bytes, in hexadecimal."""
     png: bytes = Field(default=b"", exclude=True, repr=False)
-    """The picture; empty where only the hash was read back."""
+    """The picture; empty if only the hash was loaded."""
 
     @classmethod
     def of(cls, png: bytes) -> Screenshot:
@@ -112,10 +112,10 @@ class Screenshot(Record):
 
 
 class Observation(Record):
-    """What an agent is given at one step."""
+    """What an agent sees at one step."""
 
     screenshot: Screenshot
-    """The screen as it is."""
+    """The unannotated screen."""
     controls: tuple[Control, ...]
     """Visible controls, in reading order of the accessibility tree."""
     active_application: str = ""

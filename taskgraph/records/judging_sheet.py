@@ -1,4 +1,4 @@
-"""Where exported bundles find what judges them: programs already published import it by this module."""
+"""Module from which exported bundles import the records that judge them; published programs depend on it."""
 
 from taskloom.taskgraph.records.evaluation_function import JudgedSubtask, JudgingSheet
 

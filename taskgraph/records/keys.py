@@ -1,6 +1,6 @@
 """The key syntax of `keyboard_input` (Table 10), which is pywinauto's: read into key presses.
 
-| written | meaning |
+| syntax | meaning |
 |--|--|
 | `abc 1` | the characters, spaces included |
 | `^a`, `%a`, `+a` | with Ctrl, Alt, Shift; they combine: `^+s` |
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from taskloom.taskgraph.errors import KeysInvalidError
 
 MODIFIERS = {"^": "ctrl", "%": "alt", "+": "shift"}
-"""Modifier characters and the names chords are written with."""
+"""Modifier characters and their names in chords."""
 
 _EDITING = ("enter", "tab", "space", "escape", "backspace", "delete", "insert")
 _MOVING = ("home", "end", "pageup", "pagedown", "up", "down", "left", "right")
@@ -26,7 +26,7 @@ _NAMED |= {"DEL": "delete", "INS": "insert", "PGUP": "pageup", "PGDN": "pagedown
 KEY_NAMES = frozenset(_NAMED.values())
 """Names of the keys that are not characters."""
 
-_WRITTEN = {"\n": "enter", "\r": "enter", "\t": "tab"}
+_CONTROL_CHARACTERS = {"\n": "enter", "\r": "enter", "\t": "tab"}
 _ORDER = ("ctrl", "alt", "shift")
 _MAXIMUM_PRESSES = 20_000
 _MAXIMUM_REPEAT = 500
@@ -34,7 +34,7 @@ _MAXIMUM_REPEAT = 500
 
 @dataclass(frozen=True, slots=True)
 class KeyPress:
-    """One press: a key by name or a character, and the modifiers held."""
+    """One press: a named key or a character, and the modifiers held."""
 
     key: str
     """One character, or a name of `KEY_NAMES`."""
@@ -48,14 +48,14 @@ class KeyPress:
 
     @property
     def chord(self) -> str:
-        """The press as evidence names it, such as `ctrl+s` or `enter`."""
+        """The press in the notation of evidence, such as `ctrl+s` or `enter`."""
         return "+".join((*self.modifiers, self.key.lower() if self.modifiers else self.key))
 
 
 def read_keys(keys: str) -> tuple[KeyPress, ...]:
     r"""The presses that `keys` stands for, in order.
 
-    A line break means Enter and a tab means Tab, because that is what a writer of plain text means by them.
+    A line break means Enter and a tab means Tab, as the writer of plain text intends.
 
     >>> [press.chord for press in read_keys("^+s{TAB 2}ok")]
     ['ctrl+shift+s', 'tab', 'tab', 'o', 'k']
@@ -77,7 +77,7 @@ def read_keys(keys: str) -> tuple[KeyPress, ...]:
 
 
 def runs(presses: tuple[KeyPress, ...]) -> list[str | KeyPress]:
-    """Presses with neighbouring characters joined into text, as evidence and drivers take them."""
+    """Presses with neighbouring characters joined into text, as evidence and drivers need them."""
     joined: list[str | KeyPress] = []
     for press in presses:
         if not press.is_text:
@@ -155,8 +155,8 @@ def _read_braces(keys: str, position: int) -> tuple[str, int, int]:
 
 
 def _press(character: str, modifiers: tuple[str, ...]) -> KeyPress:
-    if character in _WRITTEN:
-        return KeyPress(_WRITTEN[character], modifiers)
+    if character in _CONTROL_CHARACTERS:
+        return KeyPress(_CONTROL_CHARACTERS[character], modifiers)
     if modifiers == ("shift",) and character.isalpha():
         return KeyPress(character.upper())
     return KeyPress(character, modifiers)

@@ -1,4 +1,4 @@
-"""Calls of language models: who plays which role, and what one call took and brought."""
+"""Calls of language models: their roles, cost and outcome."""
 
 from enum import StrEnum
 from typing import Literal
@@ -26,9 +26,9 @@ class ModelRole(StrEnum):
     DEPENDENCY_JUDGE = "dependency_judge"
     """Infers dependencies from an instruction alone (B.4)."""
     CRITIC = "critic"
-    """Scores finished tasks; no rule plays it."""
+    """Scores finished tasks; has no offline rule."""
     PLANNER = "planner"
-    """Writes the plan that an agent under evaluation follows; no rule plays it."""
+    """Writes the plan that an agent under evaluation follows; has no offline rule."""
 
 
 class RenderedPrompt(Record):
@@ -39,7 +39,7 @@ class RenderedPrompt(Record):
     user: str
     """The part that differs."""
     stable: int = 0
-    """So many characters of it are the beginning of the next call's, too, as a history that only grows; 0 for
+    """Number of leading characters of `user` that the next call repeats, such as a growing history; 0 for
     none."""
     images: tuple[Screenshot, ...] = ()
     """Pictures, in the order in which the text refers to them."""
@@ -51,41 +51,41 @@ FinishReason = Literal["stop", "length", "refusal", "content_filter", "other"]
 """Why a model stopped."""
 
 CallOutcome = Literal["answered", "truncated", "refused", "filtered", "rejected", "failed"]
-"""What became of a call: a reply; one cut off at the token limit; the model would not answer; a content
-filter stopped it; the provider does not take the request; it was given up after all tries."""
+"""Outcome of a call, in this order: a reply; a reply cut off at the token limit; the model refused; a content
+filter stopped it; the provider rejected the request; all tries failed."""
 
 CallPurpose = Literal["first", "repair", "longer"]
-"""Why a call is made: the question itself, a repair of a malformed reply, a truncated reply again."""
+"""Why a call is made: the question itself, a repair of a malformed reply, a longer limit after truncation."""
 
 FINAL_OUTCOMES: frozenset[CallOutcome] = frozenset({"answered", "truncated", "refused", "filtered"})
-"""Outcomes that were paid for and stand in for the call; the others are tried again by the next run."""
+"""Outcomes that were paid for and are replayed; the next run tries calls with other outcomes again."""
 
 
 class CallFigures(Record):
-    """What a call took: tokens, price, time."""
+    """The cost of a call: tokens, price, time."""
 
     answering_model: str = ""
     """Model that answered, as the provider names it; often a dated snapshot of the one asked for."""
     input_tokens: int = 0
-    """All input, cached part included."""
+    """All input, including the cached part."""
     cached_input_tokens: int = 0
     """Input read from the provider's cache."""
     cache_write_tokens: int = 0
     """Input written to the provider's cache."""
     output_tokens: int = 0
-    """All output, reasoning included."""
+    """All output, including reasoning."""
     reasoning_tokens: int = 0
     """Output spent on reasoning."""
     cost_usd: float = 0.0
     """Price in US dollars, from the price table."""
     cost_known: bool = True
-    """Whether a price was known; without one the cost reads zero."""
+    """Whether a price is known; otherwise the cost is zero."""
     latency_seconds: float = 0.0
-    """From sending to the last byte of the try that succeeded."""
+    """Time from sending to the last byte of the try that succeeded."""
     retries: int = 0
-    """Tries before it that failed transiently."""
+    """Earlier tries that failed transiently."""
     batched: bool = False
-    """Whether it came through the provider's batch interface."""
+    """Whether the provider's batch interface was used."""
     provider_request_id: str = ""
     """The provider's id, for support."""
 
@@ -98,35 +98,35 @@ class CallFigures(Record):
 class ModelCall(CallFigures):
     """A call that was paid for, refused or given up, without the messages and the reply's text.
 
-    The one definition of a call: a row of the ledger, and a row of the warehouse.
+    The only definition of a call, used for rows of the ledger and of the warehouse.
     """
 
     key: str = ""
-    """SHA-256 of all that determines the reply."""
+    """SHA-256 of everything that determines the reply."""
     outcome: CallOutcome = "answered"
-    """What became of it."""
+    """Its outcome."""
     run_id: str = ""
     """Run that made it."""
     stage: str = ""
     """Stage of the method."""
     item_id: str = ""
-    """Subtask, task or application it served first."""
+    """Subtask, task or application that it was first made for."""
     role: ModelRole
-    """Who was called, and with which prompt template."""
+    """Role of the model, which also names the prompt template."""
     provider: str
-    """Provider that was asked."""
+    """Provider that was called."""
     base_url: str = ""
-    """Server, when it was not the provider's own."""
+    """Server, if it was not the provider's own."""
     model: str
-    """Model that was asked, as the settings name it."""
+    """Model that was called, as named in the settings."""
     template_hash: str = ""
     """SHA-256 of the prompt template."""
     attempt: int = 0
-    """Which of several equal requests it was."""
+    """Number of this request among several equal ones."""
     purpose: CallPurpose = "first"
     """Why it was made."""
     fallback: int = 0
-    """Zero for the role's model, else the number of the fallback model."""
+    """0 for the role's model, otherwise the number of the fallback model."""
     finish_reason: Literal["", "stop", "length", "refusal", "content_filter", "other"] = ""
     """Why the model stopped; empty without a reply."""
     error: str = ""

@@ -39,7 +39,7 @@ def placeholders(template: str) -> list[str]:
 
 
 def fill(template: str, parameters: Mapping[str, str]) -> str:
-    """Put parameter values into a template; text in the values is never read as a template again.
+    """Put parameter values into a template; the values themselves are never treated as templates.
 
     >>> fill("Open '{path}'.", {"path": "a {path}.csv"})
     "Open 'a {path}.csv'."
@@ -64,11 +64,11 @@ class BoundSubtask(Record):
     """A subtask with one parameter set: a possible node of a task graph."""
 
     instance_id: str
-    """Opaque id, equal for equal subtask and parameters."""
+    """Opaque id, equal for equal subtasks and parameters."""
     subtask_id: str
     """The subtask."""
     application: str
-    """Application it is done in."""
+    """Its application."""
     application_category: str
     """Category of the application (knowledge complexity counts these)."""
     world: str = ""
@@ -82,7 +82,7 @@ class BoundSubtask(Record):
     outputs: tuple[Resource, ...] = ()
     """Resources written."""
     consumed: tuple[Resource, ...] = ()
-    """The inputs that it destroys."""
+    """Inputs that it destroys."""
 
 
 class Subtask(Record):
@@ -91,9 +91,9 @@ class Subtask(Record):
     subtask_id: str
     """Opaque id."""
     application: str
-    """Application it is done in."""
+    """Its application."""
     application_category: str
-    """Category of that application."""
+    """Category of the application."""
     operating_system: str = "Linux"
     """Operating system of the environment."""
     platform: str = "web_browser"
@@ -107,11 +107,11 @@ class Subtask(Record):
     outputs: tuple[ResourceDeclaration, ...] = ()
     """Resources written."""
     fresh: tuple[str, ...] = ()
-    """Parameters whose values may be any new name (*free*); the others need a fixture or a producer."""
+    """Parameters whose values may be any new name (*free*); all others need a fixture or a producer."""
     worked_example: tuple[WorkedStep, ...] = ()
-    """A worked example, where one is known."""
+    """A worked example, if one is known."""
     second_example: tuple[WorkedStep, ...] = ()
-    """The same done in another way; empty where only one way is known."""
+    """A worked example of another way; empty if only one way is known."""
     origin: Literal["curated", "proposed", "imported"] = "proposed"
     """Where it comes from."""
     simulated: bool = False
@@ -150,7 +150,7 @@ class Subtask(Record):
 
     @property
     def template(self) -> SubtaskTemplate:
-        """What it says and declares, under its name within the application."""
+        """Its template, under its name within the application."""
         return SubtaskTemplate(
             name=self.subtask_id.removeprefix(f"{self.application}."),
             instruction_template=self.instruction_template,
@@ -210,7 +210,7 @@ class Subtask(Record):
 
 
 def stem_of(subtask_id: str) -> str:
-    """A subtask's name in the catalogue: its id without the number of its version.
+    """A subtask's name in the catalogue: its id without the version suffix.
 
     >>> stem_of("notes.create_v2"), stem_of("notes.create")
     ('notes.create', 'notes.create')
@@ -232,7 +232,7 @@ def instance_id(subtask_id: str, parameters: Mapping[str, str], world: str = "")
 def with_path_parts(parameters: Mapping[str, str]) -> dict[str, str]:
     """The parameters, and for each of them the name, stem and folder of its value read as a path.
 
-    A given parameter is never replaced by a part of another one.
+    A parameter is never replaced by a part of another one.
 
     >>> with_path_parts({"csv_path": "Documents/sales.csv"})
     {'csv_path_name': 'sales.csv', 'csv_path_stem': 'sales', 'csv_path_folder': 'Documents', 'csv_path': 'Documents/sales.csv'}
@@ -248,7 +248,7 @@ def with_path_parts(parameters: Mapping[str, str]) -> dict[str, str]:
 
 
 def fill_step(step: WorkedStep, parameters: Mapping[str, str]) -> WorkedStep:
-    """The step with values for its placeholders: as they are in control texts, escaped in keys.
+    """The step with its placeholders filled: verbatim in control texts, escaped in keys.
 
     Besides the parameters themselves, `{x_name}`, `{x_stem}` and `{x_folder}` stand for parts of the path
     `{x}`.
@@ -267,7 +267,7 @@ def fill_step(step: WorkedStep, parameters: Mapping[str, str]) -> WorkedStep:
 
 
 def fill_query(query: ControlQuery, values: Mapping[str, str]) -> ControlQuery:
-    """The control to look for with values for the placeholders in whatever text tells it.
+    """The query with the placeholders in its texts filled.
 
     >>> fill_query(ControlQuery(text="Edit", row="{person}"), {"person": "Ada"}).row
     'Ada'
@@ -275,5 +275,5 @@ def fill_query(query: ControlQuery, values: Mapping[str, str]) -> ControlQuery:
     Raises:
         ParameterInvalidError: a placeholder has no value.
     """
-    named = {name: getattr(query, name) for name in ("text", "parent_text", "row", "section")}
-    return query.model_copy(update={name: fill(text, values) for name, text in named.items() if text})
+    texts = {name: getattr(query, name) for name in ("text", "parent_text", "row", "section")}
+    return query.model_copy(update={name: fill(text, values) for name, text in texts.items() if text})

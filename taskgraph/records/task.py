@@ -1,4 +1,4 @@
-"""Tasks: a graph with one instruction, and all that is known about it (App. C.4), questions and orders."""
+"""Tasks: a graph with one instruction, and everything known about it (App. C.4), questions and orders."""
 
 from typing import Literal
 
@@ -11,11 +11,11 @@ from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.provenance import Provenance
 
 AnswerMatch = Literal["exact", "includes", "value"]
-"""How an answer is compared: as a whole text, by the texts that must stand in it, or as a number."""
+"""How an answer is compared: as a whole text, by the texts that it must contain, or as a number."""
 
 
 class Question(Record):
-    """A question with its answer, computed from the data that the task starts with."""
+    """A question with its answer, computed from the task's starting data."""
 
     text: str
     """The question."""
@@ -24,33 +24,33 @@ class Question(Record):
     match: AnswerMatch = "exact"
     """How an answer is compared."""
     source: str = ""
-    """Where the answer stands, such as `Documents/sales.csv`."""
+    """Where the answer is found, such as `Documents/sales.csv`."""
 
     @property
     def right_answer(self) -> str:
-        """A right answer, in the form that every protocol reads."""
+        """A right answer, in the form that every protocol accepts."""
         return f"```Answer:{'; '.join(self.answers) if self.match == 'includes' else self.answers[0]}```"
 
 
 class Lack(Record):
-    """What was taken away from a feasible task, which cannot be done without it."""
+    """What was removed from a feasible task to make it infeasible."""
 
     feasible: str
     """Id of the feasible task."""
     paths: tuple[str, ...]
     """Files that its environment starts without."""
     proof: str
-    """What was seen when its verified performance was tried without them."""
+    """What happened when its verified performance was tried without them."""
 
 
 TaskStatus = Literal["composed", "validated", "rejected", "retired", "imported"]
-"""`validated`: its instruction passed and no replay spoke against it; `rejected`: a `Rejection` says why;
-`retired`: it was valid, and a subtask of it no longer replays, as a `Rejection` says; `imported`: someone
-else made it."""
+"""`validated`: its instruction passed and no replay contradicted it; `rejected`: a `Rejection` says why;
+`retired`: it was valid, but a subtask of it no longer replays, as a `Rejection` says; `imported`: made
+elsewhere."""
 
 
 class Complexity(Record):
-    """The five dimensions of Table 2 with their levels, and what is stored beside them."""
+    """The five dimensions of Table 2 with their levels, and related measures."""
 
     edges: int
     """Dependency complexity: distinct dependent pairs."""
@@ -63,7 +63,7 @@ class Complexity(Record):
     width: int
     """Branch complexity: maximum antichain."""
     largest_layer: int
-    """Most nodes of one depth; at most `width`."""
+    """Largest number of nodes at one depth; at most `width`."""
     components: int
     """Weakly connected components."""
     dependency_level: Level
@@ -79,7 +79,7 @@ class Complexity(Record):
 
 
 class EndProduct(Record):
-    """What a goal wants in the end: a subtask with its values, and the resource that it makes or changes."""
+    """A result that a goal names: a subtask with its values, and the resource that it makes or changes."""
 
     instance_id: str
     """The bound subtask."""
@@ -99,7 +99,7 @@ class Intent(Record):
     subtask_ids: tuple[str, ...]
     """Its group."""
     end_products: tuple[EndProduct, ...] = ()
-    """What it wants; a task serves it if nothing else is left over. Empty: any task of its group does."""
+    """Its results; a task serves it if nothing else is left unused. Empty: any task of its group does."""
     scenario: str = ""
     """One of the 20 scenarios (App. A.5)."""
     provenance: Provenance = Provenance()
@@ -107,7 +107,7 @@ class Intent(Record):
 
 
 class Interference(Record):
-    """Two subtasks that spoil each other in some orders (method section 1)."""
+    """Two subtasks that interfere with each other in some orders (method section 1)."""
 
     kind: Literal["overwritten_slot", "consumed_input"]
     """What happens."""
@@ -118,7 +118,7 @@ class Interference(Record):
     consumer: str
     """Instance id of the subtask that still needed it."""
     resource: str
-    """Category and value of what is lost."""
+    """Category and value of the lost resource."""
 
 
 class Task(Record):
@@ -137,9 +137,9 @@ class Task(Record):
     world: str = ""
     """World that all its values come from and whose data it starts with; empty for the first."""
     components: tuple[str, ...] = ()
-    """Keys of its distinct components, which tasks with the same subtasks and links share."""
+    """Keys of its distinct components; tasks with the same subtasks and dependencies share them."""
     covered: bool = False
-    """Whether every one of these components was performed with success, in this task or in another."""
+    """Whether each of these components was performed successfully, in this task or another."""
     complexity: Complexity
     """Its complexity."""
     capabilities: tuple[str, ...] = ()
@@ -149,29 +149,29 @@ class Task(Record):
     low_level_instructions: tuple[str, ...] = ()
     """Subtask instructions, in the order of the first successful order."""
     order_count: int = 0
-    """Topological orders."""
+    """Number of topological orders."""
     successful_order_count: int = 0
-    """Orders in which no resource is lost before it is read (`successful_topo`)."""
+    """Number of orders in which no resource is lost before it is read (`successful_topo`)."""
     successful_orders: tuple[tuple[str, ...], ...] = ()
     """Those orders as instance ids, up to a cap."""
     interferences: tuple[Interference, ...] = ()
     """What makes the other orders fail."""
     maximum_coherency: int = 0
-    """Most adjacent same-application pairs of any successful order (section 4.1)."""
+    """Most adjacent same-application pairs in any successful order (section 4.1)."""
     twin_of: str = ""
     """Id of the task whose chain twin this is (Figure 7)."""
     permuted_instructions: tuple[str, ...] = ()
-    """The instruction in other orders (Table 8), where asked for."""
+    """The instruction in other orders (Table 8), if requested."""
     question: Question | None = None
-    """What is asked beside what is to be done."""
+    """A question to answer in addition to the work."""
     lack: Lack | None = None
-    """What was taken away so that it cannot be done; None for tasks that can."""
+    """What was removed to make it infeasible; None for feasible tasks."""
     other_applications: tuple[str, ...] = ()
-    """Applications that its subtasks need beside their own; only imported tasks name any."""
+    """Applications that its subtasks need besides their own; only imported tasks name any."""
     simulated: bool = False
     """Whether any subtask runs on a simulated platform."""
     status: TaskStatus = "composed"
-    """How far it came; exports take validated and imported tasks."""
+    """Its state; exports take validated and imported tasks."""
     provenance: Provenance = Provenance()
     """Where it comes from."""
 
@@ -188,7 +188,7 @@ class Validation(Record):
     instruction: str
     """The instruction that was judged."""
     literal_problems: tuple[str, ...] = ()
-    """What the check without a model found."""
+    """Problems found by the check that needs no model."""
     inferred: tuple[tuple[str, str], ...] = ()
     """Dependencies that the judge inferred, as (producer, consumer) instance ids."""
     missing: tuple[tuple[str, str], ...] = ()
@@ -196,15 +196,15 @@ class Validation(Record):
     extra: tuple[tuple[str, str], ...] = ()
     """Pairs that the judge saw and the graph does not have."""
     not_asked_for: tuple[str, ...] = ()
-    """Instance ids of the subtasks that the judge found not to be asked for."""
+    """Instance ids of subtasks that, according to the judge, the instruction does not ask for."""
     not_listed: tuple[str, ...] = ()
-    """What the judge found to be asked for and is no subtask."""
+    """What, according to the judge, the instruction asks for and no subtask does."""
     goal: str = ""
-    """The goal that the instruction is for."""
+    """The goal that the instruction serves."""
     goal_problems: tuple[str, ...] = ()
-    """What is wrong with that goal: an end product that it does not name, or a name that no subtask uses."""
+    """Problems of that goal: an end product that it does not name, or a name that no subtask uses."""
     reversed: tuple[tuple[str, str], ...] = ()
-    """Pairs seen the wrong way round."""
+    """Pairs that the judge saw in the wrong direction."""
     accepted: bool
     """Whether the instruction passed."""
     provenance: Provenance = Provenance()
@@ -217,9 +217,9 @@ class ReplayedSubtask(Record):
     instance_id: str
     """The node."""
     success: bool
-    """What its evaluation function said at its end."""
+    """Verdict of its evaluation function at its end."""
     message: str = ""
-    """Its message, or what went wrong."""
+    """The function's message, or what went wrong."""
     first_step: int
     """First step of the node in the replay's recording."""
     last_step: int
@@ -242,17 +242,17 @@ class Replay(Record):
     invalid: bool = False
     """Whether it neither passed nor failed: the start lacked something, or the environment failed."""
     side_effects: SideEffects | None = None
-    """What it changed beyond what its subtasks change when they are done alone; None where it is invalid."""
+    """What it changed beyond the changes of its subtasks performed alone; None if it is invalid."""
     clean: bool | None = None
-    """Whether it changed nothing beyond that; None where it is invalid."""
+    """Whether it changed nothing else; None if it is invalid."""
     held: bool | None = None
-    """Whether all done is still done, but for what later ones consumed or changed; None where invalid."""
+    """Whether all results still hold, except what later subtasks consumed or changed; None if invalid."""
     lost: tuple[str, ...] = ()
-    """Subtasks done whose work is not there at the end."""
+    """Completed subtasks whose result is gone at the end."""
     failing_instance: str = ""
     """The first node that failed."""
     message: str = ""
-    """Why."""
+    """Why it failed."""
     subtasks: tuple[ReplayedSubtask, ...] = ()
     """Outcome per node."""
     trajectory_id: str = ""
@@ -264,7 +264,7 @@ class Replay(Record):
 
 
 class Rejection(Record):
-    """An item that did not make it, with the reason; never dropped."""
+    """A rejected item with the reason; never dropped."""
 
     item_kind: Literal[
         "application",
@@ -278,7 +278,7 @@ class Rejection(Record):
         "replay",
         "dataset_version",
     ]
-    """What was rejected."""
+    """Kind of the rejected item."""
     item_id: str
     """Its id."""
     stage: str
@@ -286,7 +286,7 @@ class Rejection(Record):
     reason: str
     """Short code such as `not_reproducible` or `dependency_reversed`, for grouping."""
     message: str
-    """The whole explanation."""
+    """The full explanation."""
     details: dict[str, str] = Field(default_factory=dict)
     """Further facts, as text."""
     provenance: Provenance = Provenance()
@@ -294,21 +294,21 @@ class Rejection(Record):
 
 
 class OrderFact(Record):
-    """One observation of two subtasks of an application, the second performed next after the first there."""
+    """One observation of two subtasks that an application saw performed one directly after the other."""
 
     fact_id: str
     """Opaque id: the replay and the position of the second subtask in it."""
     application: str
     """The application."""
     first: str
-    """Id of the subtask performed before."""
+    """Id of the first subtask."""
     second: str
-    """Id of the subtask performed next in it; others may come in between elsewhere."""
+    """Id of the next subtask in this application; subtasks of others may come in between."""
     works: bool
     """Whether the second one succeeded."""
     message: str = ""
-    """What its evaluation function said, or what went wrong."""
+    """Message of its evaluation function, or what went wrong."""
     replay_id: str = ""
-    """The replay that showed it."""
+    """The replay in which it was observed."""
     provenance: Provenance = Provenance()
     """Where it comes from."""

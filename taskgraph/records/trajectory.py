@@ -22,16 +22,16 @@ Termination = Literal[
     "attempt_budget",
 ]
 """How an episode ended; `finished` means that the agent said so, not that it is true; `invalid_start` that
-nothing was done, because the state at the start was not what the work needs; `agent_error` that the agent's
-own code failed."""
+nothing was done, because the initial state was not what the work needs; `agent_error` that the agent's own
+code failed."""
 
 
 SlipMark = Literal["", "slip", "recovery"]
-"""Whether a step was made on purpose in the wrong place, or takes such a step back; empty for all others."""
+"""Whether a step is a deliberate mistake (`slip`) or undoes one (`recovery`); empty for all others."""
 
 
 class TrajectoryStep(Record):
-    """One step: what was seen, what was done, what it changed."""
+    """One step: observation, action and its result."""
 
     step: int
     """Number, from 1."""
@@ -48,18 +48,18 @@ class TrajectoryStep(Record):
     target: ControlQuery | None = None
     """The control acted on, described so that it can be found again in another episode."""
     target_rectangle: tuple[int, int, int, int] | None = None
-    """Its rectangle at that time (left, top, right, bottom), for exports; replay turns the wheel there
-    if the control is missing, and does nothing else by it."""
+    """Its rectangle at that time (left, top, right, bottom), for exports; replay uses it only to turn the
+    wheel if the control is missing."""
     end_target: ControlQuery | None = None
-    """The control that a drag ended on, where that is another one."""
+    """The control that a drag ended on, if it is another one."""
     change: str = ""
-    """What it changed on the screen, in a few words; empty where it was not carried out."""
+    """What the action changed on the screen, in a few words; empty if it was not carried out."""
     problem: str = ""
-    """Why the action could not be carried out; empty when it was. Replay leaves such steps out."""
+    """Why the action could not be carried out; empty when it was. Replay omits such steps."""
     told: str = ""
-    """What the agent was told after it by whoever gave the task: an answer, or news."""
+    """Message of the user after the step: an answer, or news."""
     slip: SlipMark = ""
-    """`slip` for a harmless mistake on purpose, which nobody should learn; `recovery` for taking it back."""
+    """`slip` for a harmless deliberate mistake, which no model should learn; `recovery` for undoing it."""
     evidence: Evidence
     """Evidence after the action."""
 
@@ -76,7 +76,7 @@ class Trajectory(Record):
     parameters: dict[str, str]
     """The parameter set."""
     world: str = ""
-    """World whose data it started with; empty for the first."""
+    """World whose data it starts with; empty for the first."""
     instruction: str
     """The instantiated instruction."""
     platform: str
@@ -88,21 +88,21 @@ class Trajectory(Record):
     steps: tuple[TrajectoryStep, ...] = ()
     """The steps."""
     closing_evidence: Evidence | None = None
-    """State once nothing changed any more after the last step; None where nobody waited for that."""
+    """State once everything was quiet after the last step; None if that was not waited for."""
     termination: Termination
     """How it ended."""
     answer: str = ""
-    """What the agent answered at its end."""
+    """The agent's answer at the end."""
     message: str = ""
-    """Reason for an ending other than `finished`."""
+    """Reason for an end other than `finished`."""
     attempt: int = 0
-    """Which of several recordings of the same instance it is."""
+    """Number of the recording among those of the same instance."""
     provenance: Provenance = Provenance()
     """Where it comes from."""
 
     @property
     def final_evidence(self) -> Evidence:
-        """Evidence at the end: once it was quiet, or after the last step."""
+        """The closing evidence, otherwise that after the last step."""
         if self.closing_evidence is not None:
             return self.closing_evidence
         return self.steps[-1].evidence if self.steps else self.initial_evidence

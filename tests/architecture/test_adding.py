@@ -115,7 +115,7 @@ def test_a_gesture_is_a_class_of_the_table() -> None:
     from taskloom.taskgraph.records.grounding import describe_control
     from taskloom.taskgraph.records.interaction import Control, Rectangle
     from taskloom.taskgraph.records.trajectory import TrajectoryStep
-    from taskloom.warehouse.exporting.recordings import in_words, paper_action, pyautogui_statements
+    from taskloom.warehouse.exporting.recordings import describe_step, paper_action, pyautogui_statements
 
     class NovelInput(PointedGesture):
         operation: Literal["novel_input"] = "novel_input"
@@ -138,7 +138,7 @@ def test_a_gesture_is_a_class_of_the_table() -> None:
         action=aimed.action, target=describe_control(control, [control]), target_rectangle=(0, 0, 10, 20)
     )
     assert [event.text for event in log.events] == ["novel"]
-    assert in_words(step) == "poke Button “Save”"
+    assert describe_step(step) == "poke Button “Save”"
     assert paper_action(step)["function"] == "novel_input"
     assert pyautogui_statements(step) == ["novel(5, 10)"]
 

@@ -6,25 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from scripts.house_drawing import Room, drawing, floors, rooms
+from scripts.house_drawing import Package, drawing, layers, read_packages
 
 
-def room(name: str, *uses: str) -> Room:
-    return Room(name, f"For {name}.", (), frozenset(uses), ())
+def package(name: str, *uses: str) -> Package:
+    return Package(name, f"For {name}.", (), frozenset(uses), ())
 
 
 def test_a_room_stands_above_every_room_it_uses() -> None:
-    found = floors((room("a", "b", "c"), room("b", "c"), room("c"), room("d", "c")))
+    found = layers((package("a", "b", "c"), package("b", "c"), package("c"), package("d", "c")))
     assert [[item.name for item in floor] for floor in found] == [["a"], ["b", "d"], ["c"]]
 
 
 def test_rooms_that_import_each_other_are_refused() -> None:
     with pytest.raises(ValueError, match="import each other: a, b"):
-        floors((room("a", "b"), room("b", "a"), room("c")))
+        layers((package("a", "b"), package("b", "a"), package("c")))
 
 
 def test_arrows_that_follow_from_others_are_left_out_but_stand_in_the_table() -> None:
-    text = drawing((room("a", "b", "c"), room("b", "c"), room("c")))
+    text = drawing((package("a", "b", "c"), package("b", "c"), package("c")))
     assert "a --> b" in text
     assert "a --> c" not in text
     assert "| `a` | For a. | – | b, c | – |" in text
@@ -43,6 +43,6 @@ def test_imports_shelves_and_own_libraries_are_read_from_code(
     (tmp_path / "novel_house" / "__init__.py").touch()
     (tmp_path / "novel_house" / "lower" / "shelf" / "thing.py").touch()
     monkeypatch.syspath_prepend(str(tmp_path))
-    lower, upper = rooms("novel_house", tmp_path)
-    assert upper == Room("upper", "", (), frozenset({"lower"}), ("networkx",))
-    assert lower == Room("lower", "Lower.", ("shelf",), frozenset(), ())
+    lower, upper = read_packages("novel_house", tmp_path)
+    assert upper == Package("upper", "", (), frozenset({"lower"}), ("networkx",))
+    assert lower == Package("lower", "Lower.", ("shelf",), frozenset(), ())

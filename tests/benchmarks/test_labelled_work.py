@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 from benchmarks import run as run_module
-from benchmarks.labelled_cases import Case, FileDeed, ToFront, load_cases, read_cases
-from benchmarks.labelled_outcome import Shown, not_shown
-from benchmarks.labelled_performances import Performance, Performances, key_of, most_telling_first
+from benchmarks.labelled_cases import BringToFront, Case, FileOperation, load_cases, read_cases
+from benchmarks.labelled_outcome import ExpectedState, first_mismatch
+from benchmarks.labelled_performances import Performance, Performances, key_of, most_informative_first
 from benchmarks.labelled_work import (
     PATIENT,
     accepted_functions,
-    described,
+    describe,
     figures_of,
     judge,
-    keep_report,
     verdict,
+    write_report,
 )
 from benchmarks.recordings import subtask_of
 from benchmarks.run import NotMeasuredError
@@ -85,21 +85,21 @@ def test_the_set_covers_every_application_with_sixty_subtasks(all_cases: list[Ca
 
 
 def test_steps_are_filled_in_with_the_parameters_of_the_case(entry: Write) -> None:
-    other, part, deeds, own = read_cases(entry())
-    assert [step.control.text for step in other.deeds if isinstance(step, WorkedStep) and step.control][
+    other, part, mixed, own = read_cases(entry())
+    assert [step.control.text for step in other.operations if isinstance(step, WorkedStep) and step.control][
         2
     ] == "ideas.txt"
-    assert len(part.deeds) == 2
-    written, front = deeds.deeds
-    assert isinstance(written, FileDeed) and (written.write, written.text) == ("Documents/talk.txt", "{")
-    assert isinstance(front, ToFront) and front.application == "fava"
-    assert isinstance(own.deeds[1], WorkedStep) and own.deeds[1].keys == "^atalk.txt"
+    assert len(part.operations) == 2
+    written, front = mixed.operations
+    assert isinstance(written, FileOperation) and (written.write, written.text) == ("Documents/talk.txt", "{")
+    assert isinstance(front, BringToFront) and front.application == "fava"
+    assert isinstance(own.operations[1], WorkedStep) and own.operations[1].keys == "^atalk.txt"
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("verdict: right, kind: another route", "verdict: right, kind: half done", "does not go with"),
+        ("verdict: right, kind: another route", "verdict: right, kind: half done", "does not fit"),
         ("name: b", "name: a", "must differ"),
         ("verdict: right, kind: another route", "verdict: wrong, kind: half done", "one right case"),
         ("[{window: true}]", "[{window: true, clipboard: true}]", "exactly one"),
@@ -125,11 +125,11 @@ def test_names_that_the_catalogue_does_not_have_are_refused(
         read_cases(entry(ENTRY.replace(old, new)))
 
 
-def test_a_deed_with_files_is_one_deed() -> None:
+def test_a_file_operation_is_exactly_one_operation() -> None:
     with pytest.raises(ValueError, match="exactly one"):
-        FileDeed.model_validate({"write": "a", "delete": "b"})
+        FileOperation.model_validate({"write": "a", "delete": "b"})
     with pytest.raises(ValueError, match="'to' belongs"):
-        FileDeed.model_validate({"move": "a"})
+        FileOperation.model_validate({"move": "a"})
 
 
 @pytest.mark.parametrize(
@@ -154,15 +154,15 @@ def test_what_must_be_seen_is_looked_for(shown: dict[str, object], missing: str)
         directories=("Documents", "Documents/old"),
         clipboard=ClipboardState(text="tea"),
     )
-    assert missing in not_shown([Shown.model_validate(shown)], evidence)
-    assert bool(missing) is bool(not_shown([Shown.model_validate(shown)], evidence))
+    assert missing in first_mismatch([ExpectedState.model_validate(shown)], evidence)
+    assert bool(missing) is bool(first_mismatch([ExpectedState.model_validate(shown)], evidence))
 
 
 def test_a_part_of_the_cases_holds_right_and_wrong_ones_of_several_kinds(
     all_cases: list[Case],
 ) -> None:
     cases = all_cases
-    first = most_telling_first(cases)
+    first = most_informative_first(cases)
     assert sorted(case.case_id for case in first) == sorted(case.case_id for case in cases)
     subtasks = {case.subtask_id for case in cases}
     part = first[: 4 * len(subtasks)]
@@ -221,7 +221,7 @@ def test_verdicts_are_counted_and_cases_that_failed_are_not(entry: Write, tmp_pa
         0,
         True,
     )
-    assert "wrong work accepted: copyparty.rename_text_file: a (other record)" in described(judgement, report)
+    assert "wrong work accepted: copyparty.rename_text_file: a (other record)" in describe(judgement, report)
 
 
 def test_a_performance_of_a_case_that_was_rewritten_is_not_used(entry: Write, tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ def test_a_benchmark_that_cannot_run_here_is_skipped_with_its_reason(
         raise NotMeasuredError("nothing is installed")
 
     monkeypatch.setattr(run_module, "run", refuse)
-    assert run_module._guarded("labelled_work", [], quick=True)
+    assert run_module._run_guarded("labelled_work", [], quick=True)
     assert capsys.readouterr().out == "labelled_work is skipped: nothing is installed\n"
 
 
@@ -257,7 +257,7 @@ def test_the_report_is_kept_with_every_mistake(entry: Write, tmp_path: Path) -> 
     function = function_of(cases)
     judgement = judge(cases, kept(tmp_path, cases, {}), {function.subtask_id: [function]}, NOTHING_KNOWN)
     rates = acceptance_report(judgement.outcomes)
-    keep_report(judgement, rates, tmp_path / "report.json")
+    write_report(judgement, rates, tmp_path / "report.json")
     report = json.loads((tmp_path / "report.json").read_text())
     assert (
         AcceptanceReport.model_validate({name: report[name] for name in AcceptanceReport.model_fields})
@@ -271,7 +271,7 @@ def test_every_verdict_is_written_on_a_line_for_the_import(entry: Write, tmp_pat
     cases = read_cases(entry())
     function = function_of(cases)
     judgement = judge(cases, kept(tmp_path, cases, {}), {function.subtask_id: [function]}, NOTHING_KNOWN)
-    keep_report(judgement, acceptance_report(judgement.outcomes), tmp_path / "report.json", outcomes=True)
+    write_report(judgement, acceptance_report(judgement.outcomes), tmp_path / "report.json", outcomes=True)
     found = [
         item for item in labelled_outcomes.read(tmp_path / "report.json") if isinstance(item, JudgedOutcome)
     ]

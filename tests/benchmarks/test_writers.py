@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.writers import Fared, fared, table
+from benchmarks.writers import WriterFigures, table, writer_figures
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse.samples import records
 
@@ -14,14 +14,14 @@ from tests.warehouse.samples import records
 def test_figures_come_from_the_dataset(tmp_path: Path) -> None:
     with Warehouse(tmp_path / "warehouse") as warehouse:
         warehouse.write(records())
-        found = fared("one", warehouse)
+        found = writer_figures("one", warehouse)
 
     assert (found.accepted, found.written, found.rounds) == (2, 2, 3)
     assert found.tokens == 0, "the sample's one call is the explorer's"
 
 
 def test_the_table_has_a_row_per_setting() -> None:
-    rows = [Fared("one", 1, 2, 3, 4, 5000), Fared("two", 1, 1, 1, 1, 1)]
+    rows = [WriterFigures("one", 1, 2, 3, 4, 5000), WriterFigures("two", 1, 1, 1, 1, 1)]
 
     assert "| one | 2 | 3 | 4 | 5,000 |" in table(rows)
     assert table(rows).count("\n") == 3

@@ -134,7 +134,7 @@ def test_an_entry_that_breaks_a_rule_leaves_no_file(tmp_path: Path) -> None:
         (["board"], "one of --from-pypi, --from-npm and --url"),
         (["board", "--from-pypi", "a", "--from-npm", "b"], "one of --from-pypi, --from-npm and --url"),
         (["board", "--from-pypi", "a", "--url", "http://127.0.0.1:1/"], "one of --from-pypi"),
-        (["board", "--from-pypi", "a", "--reset-command", "b"], "run already (--url)"),
+        (["board", "--from-pypi", "a", "--reset-command", "b"], "already run (--url)"),
         (["board", "--url", "http://127.0.0.1:1/", "--command", "b"], "needs none"),
         (["board", "--from-pypi", "a", "--category", "Tools"], "'Tools' is not an application category"),
         (["trac", "--from-pypi", "a"], "already an application named 'trac'"),

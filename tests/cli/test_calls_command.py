@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from taskloom.cli.commands.calls import register
 from taskloom.flows.errors import CommandError
 from taskloom.model_clients.conversation import first_request
-from taskloom.model_clients.ledger.ledger import Ledger, moment
+from taskloom.model_clients.ledger.ledger import Ledger, format_time
 from taskloom.taskgraph.records.model_calls import ModelCall, ModelRole
 from taskloom.warehouse.storage.extensions import load
 from tests.model_clients.requests import PlainQuestion
@@ -42,7 +42,7 @@ def fill(folder: Path, keys: list[str], role: ModelRole = ModelRole.SUMMARIZER) 
                 cached_input_tokens=50,
                 output_tokens=10,
                 cost_usd=0.25,
-                finished_at=moment(MOMENT),
+                finished_at=format_time(MOMENT),
             )
             asyncio.run(ledger.record(call, request, "{}"))
 

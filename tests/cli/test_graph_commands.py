@@ -204,7 +204,7 @@ def test_consistency_and_coherency_are_null_where_applications_are_unknown(run: 
     score = json.loads(run("score", path, "--completed", "a,b", "--json")[1])
     assert score["logical_consistency"] is None
     assert score["notes"] == [
-        "some applications are not given: knowledge says little and coherency is undefined"
+        "some applications are not given: knowledge means little and coherency is undefined"
     ]
     assert "undefined (applications are not given)" in run("score", path, "--completed", "a,b")[1]
 

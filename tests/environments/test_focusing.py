@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from taskloom.environments.agent import Decision
-from taskloom.environments.episode import aimed_again, focusing_decision
+from taskloom.environments.episode import focusing_decision, retarget_typing
 from taskloom.taskgraph.records.interaction import (
     ClickInput,
     Control,
@@ -55,8 +55,8 @@ def test_nothing_is_added_where_the_focus_is_there_or_nothing_is_typed_into_a_fi
 
 
 def test_the_field_is_found_again_on_the_next_screen() -> None:
-    again = aimed_again(TYPING, _screen(), _screen(focused=True, label="12"))
+    again = retarget_typing(TYPING, _screen(), _screen(focused=True, label="12"))
     assert again.action == KeyboardInput(control_label="12", keys="Plans")
-    gone = aimed_again(TYPING, _screen(), _screen(control_type="Canvas"))
+    gone = retarget_typing(TYPING, _screen(), _screen(control_type="Canvas"))
     assert gone.action == KeyboardInput(keys="Plans")
     assert again.thought == TYPING.thought

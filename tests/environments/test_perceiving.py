@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 from taskloom.environments.agent import Decision
 from taskloom.environments.agents import perceiving
 from taskloom.environments.agents.guarding import GuardedAgent
-from taskloom.environments.agents.perceiving import Perception, perceive, pointed
+from taskloom.environments.agents.perceiving import Perception, perceive, replace_perceived_labels
 from taskloom.environments.evidence.picture_text import TextPiece
 from taskloom.taskgraph.records.interaction import (
     ClickInput,
@@ -81,7 +81,7 @@ def test_actions_on_what_was_perceived_are_done_at_points(seen: Observation, ico
     found = perceive(seen, Perception(text=True, icons=icons, colours=True))
 
     def done(action: ClickInput | KeyboardInput | DragInput) -> dict[str, object]:
-        given = pointed(Decision(status="continue", action=action), found, seen).action
+        given = replace_perceived_labels(Decision(status="continue", action=action), found, seen).action
         assert given is not None
         return given.model_dump(exclude_defaults=True)
 
@@ -109,11 +109,11 @@ def test_what_the_environment_refuses_stays_as_it_is_and_points_are_those_of_all
         DragInput(control_label="7", control_text="Delete", end_label="9"),
     ):
         decision = Decision(status="continue", action=action)
-        assert pointed(decision, found, seen) == decision
+        assert replace_perceived_labels(decision, found, seen) == decision
     drag = Decision(status="continue", action=DragInput(control_label="7", end_label="9"))
-    assert pointed(drag, found, seen).action == DragInput(points=((12, 28), (104, 54)))
+    assert replace_perceived_labels(drag, found, seen).action == DragInput(points=((12, 28), (104, 54)))
     corner = Decision(status="continue", action=ClickInput(control_label="9", position=(1.0, 1.0)))
-    assert pointed(corner, found, seen).action == ClickInput(point=(107, 57))
+    assert replace_perceived_labels(corner, found, seen).action == ClickInput(point=(107, 57))
 
 
 async def test_an_agent_sees_what_is_perceived_and_the_environment_is_given_points(

@@ -10,7 +10,7 @@ from taskloom.evaluators_api.checks.declaration import LONGEST_TEXT, Scene, chec
 from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
 from taskloom.evaluators_api.evidence.sandbox_paths import (
     LONGEST_PATH,
-    _short_relative_to_home,
+    _cached_relative_to_home,
     relative_to_home,
 )
 from taskloom.evaluators_api.interpreter.dialect import unfence
@@ -142,10 +142,10 @@ def test_a_long_title_costs_no_more_than_its_length() -> None:
 def test_paths_are_remembered_only_while_they_are_short() -> None:
     assert relative_to_home("a/" * 200 + "b.txt") == "a/" * 200 + "b.txt"
     assert relative_to_home("a" * (LONGEST_PATH + 1)) is None
-    before = _short_relative_to_home.cache_info()
+    before = _cached_relative_to_home.cache_info()
     for number in range(50):
         relative_to_home("a" * 1_000 + str(number))
-    assert _short_relative_to_home.cache_info() == before
+    assert _cached_relative_to_home.cache_info() == before
     assert (before.maxsize or 0) * 256 < 10_000_000
 
 
@@ -153,7 +153,7 @@ def test_a_file_that_is_too_long_is_refused_at_once() -> None:
     file = FileState(path="a.txt", size=1, sha256="x", text="a-" * LONGEST_TEXT)
     recorder = CallRecorder(Scene(EvidenceView(Evidence(step=1, files=(file,))), None))  # type: ignore[arg-type]
     with pytest.raises(TypeError):
-        recorder.doors()["check_file_contains"]("a.txt", "b")
+        recorder.functions()["check_file_contains"]("a.txt", "b")
     assert str(LONGEST_TEXT) in recorder.refusal
 
 
@@ -164,8 +164,8 @@ def test_a_check_of_many_files_ends_when_its_time_is_over() -> None:
     )
     recorder = CallRecorder(Scene(EvidenceView(Evidence(step=1, files=files)), None), seconds=0.2)  # type: ignore[arg-type]
     with work_within(3), pytest.raises(TypeError):
-        recorder.doors()["check_any_file_contains"]("not there")
-    assert recorder.ended == "timed_out"
+        recorder.functions()["check_any_file_contains"]("not there")
+    assert recorder.outcome == "timed_out"
 
 
 def test_hundreds_of_checks_with_long_texts_stay_within_seconds() -> None:
@@ -177,7 +177,7 @@ def test_hundreds_of_checks_with_long_texts_stay_within_seconds() -> None:
     )
     scene = Scene(EvidenceView(Evidence(step=1, controls=controls)), None)  # type: ignore[arg-type]
     recorder = CallRecorder(scene)
-    door = recorder.doors()["check_text_exists_via_control"]
+    door = recorder.functions()["check_text_exists_via_control"]
     with work_within(10):
         assert not any(door(f"{shown}{number}") for number in range(399))
 
@@ -194,5 +194,5 @@ def test_a_check_of_many_records_ends_when_its_time_is_over() -> None:
     file = FileState(path="a.json", size=1, sha256="x", text=f"[{rows}]")
     recorder = CallRecorder(Scene(EvidenceView(Evidence(step=1, files=(file,))), None), seconds=0.1)  # type: ignore[arg-type]
     with work_within(3), pytest.raises(TypeError):
-        recorder.doors()["check_record"]("", fields)
-    assert recorder.ended == "timed_out"
+        recorder.functions()["check_record"]("", fields)
+    assert recorder.outcome == "timed_out"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskloom.evaluators_api.text_matching import (
-    _boundary,
+    _is_boundary,
     document_contains,
     find_phrase,
     has_phrase,
@@ -201,7 +201,9 @@ def test_a_phrase_is_found_where_trying_every_place_finds_it(wanted: str, text: 
     places = (
         place
         for place in range(len(text))
-        if text.startswith(wanted, place) and _boundary(text, place) and _boundary(text, place + len(wanted))
+        if text.startswith(wanted, place)
+        and _is_boundary(text, place)
+        and _is_boundary(text, place + len(wanted))
     )
     assert find_phrase(wanted, text) == next(places, -1)
 

@@ -12,7 +12,7 @@ from taskloom.flows.running.core_seconds import (
     CoreSeconds,
     Processes,
     ProcessTimes,
-    below,
+    descendants_of,
     since,
     spent_between,
 )
@@ -37,7 +37,7 @@ def test_children_are_for_what_the_process_above_them_is_for() -> None:
         (14, 13, 1, 0, ""),
         (20, 1, 5, 0, "browsers"),
     )
-    tree = below(10, machine, {})
+    tree = descendants_of(10, machine, {})
     assert {key[0]: item.purpose for key, item in tree.items()} == {
         10: "taskloom",
         11: "browsers",
@@ -46,7 +46,7 @@ def test_children_are_for_what_the_process_above_them_is_for() -> None:
         14: "applications",
     }
     orphaned = reading((1, 0, 9, 9, ""), (10, 1, 1, 0, ""), (14, 1, 2, 0, ""), (21, 1, 1, 0, ""))
-    assert {key[0]: item.purpose for key, item in below(10, orphaned, tree).items()} == {
+    assert {key[0]: item.purpose for key, item in descendants_of(10, orphaned, tree).items()} == {
         10: "taskloom",
         14: "applications",
     }
@@ -97,7 +97,7 @@ def test_processes_elsewhere_on_the_machine_are_read_seldom(monkeypatch: pytest.
             spent.so_far()
         assert {os.getpid(), child.pid} <= set(looked)
         assert os.getppid() not in looked
-        for _ in range(core_seconds._ELSEWHERE_EVERY):
+        for _ in range(core_seconds._UNRELATED_EVERY):
             spent.so_far()
         assert os.getppid() in looked, "another process may have its number by now"
         child.kill()

@@ -56,7 +56,7 @@ SHOWN = Replay(
 
 
 def _covering(performer: Performer, actions: float | None = None) -> Covering:
-    return Covering(performer, ReplaySettings(), side_by_side=2, actions=actions)
+    return Covering(performer, ReplaySettings(), concurrency=2, actions=actions)
 
 
 async def test_each_component_is_performed_once_and_covers_all_its_tasks() -> None:
@@ -178,7 +178,7 @@ async def run_with(
         performed_once = SimpleNamespace(trajectories=[SimpleNamespace(steps=(1, 2, 3))])
         return SimpleNamespace(verified=defaultdict(lambda: performed_once), shows=lambda _: ())
 
-    monkeypatch.setattr(TaskReplays, "_performed", performed)
+    monkeypatch.setattr(TaskReplays, "_perform", performed)
     monkeypatch.setattr(TaskReplays, "_replayer", replayer)
     with Warehouse(folder / "warehouse") as warehouse:
         recorder = Recorder(warehouse, interval_seconds=3600)
@@ -186,7 +186,7 @@ async def run_with(
             settings=SimpleNamespace(replay=settings),
             recorder=recorder,
             warehouse=warehouse,
-            side_by_side=2,
+            concurrency=2,
             progress=SimpleNamespace(begin=lambda *_: None),
             provenance=lambda _: Provenance(),
         )

@@ -272,7 +272,7 @@ def test_a_limit_of_the_container_is_the_machine(tmp_path: Path, monkeypatch: py
         "memory.current": "2500000000",
     }.items():
         (tmp_path / name).write_text(text)
-    monkeypatch.setattr(spare_capacity, "_GROUP", tmp_path)
+    monkeypatch.setattr(spare_capacity, "_CONTROL_GROUP", tmp_path)
     assert spare_capacity.cores() == 0.5
     assert spare_capacity.free_gb() <= 0.5
     room = SpareCapacity()
@@ -285,7 +285,7 @@ def test_memory_that_only_caches_files_is_free(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "memory.max").write_text(str(limit))
     (tmp_path / "memory.current").write_text(str(used))
     (tmp_path / "memory.stat").write_text("anon 90000000\ninactive_file 300000000\nactive_file 0\n")
-    monkeypatch.setattr(spare_capacity, "_GROUP", tmp_path)
+    monkeypatch.setattr(spare_capacity, "_CONTROL_GROUP", tmp_path)
     assert spare_capacity.free_gb() == pytest.approx(0.31)
 
 
@@ -293,7 +293,7 @@ def test_cores_of_others_are_not_idle_for_this_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stat = tmp_path / "stat"
-    monkeypatch.setattr(spare_capacity, "_GROUP", tmp_path)
+    monkeypatch.setattr(spare_capacity, "_CONTROL_GROUP", tmp_path)
     monkeypatch.setattr(spare_capacity, "_STAT", stat)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {1})
     stat.write_text("cpu 9 9 9 0 0 9\ncpu0 9 9 9 0 0 9\ncpu1 9 9 9 0 0 9\nintr 5\n")

@@ -36,13 +36,16 @@ def checked(data: Path, *assignments: str, **experiment: Any) -> None:
     ("agent", "message"),
     [
         ({"agent": "recorded", "settings": {"fault": "sleeps"}}, "The fault 'sleeps' is unknown"),
-        ({"agent": "pixels", "model": MODEL, "settings": {"coordinates": "miles"}}, "it is thousandths"),
-        ({"agent": "openai_computer", "model": MODEL, "settings": {"safety_checks": "no"}}, "it is refuse"),
+        ({"agent": "pixels", "model": MODEL, "settings": {"coordinates": "miles"}}, "it must be thousandths"),
+        (
+            {"agent": "openai_computer", "model": MODEL, "settings": {"safety_checks": "no"}},
+            "it must be refuse",
+        ),
         ({"agent": "planner_executor", "settings": {"executor": "nobody"}}, "'nobody'"),
-        ({"agent": "planner_executor", "settings": {"executor": "planner_executor"}}, "plans itself"),
+        ({"agent": "planner_executor", "settings": {"executor": "planner_executor"}}, "is a planner itself"),
         (
             {"agent": "planner_executor", "settings": {"executor": "pixels", "coordinates": "miles"}},
-            "it is thousandths",
+            "it must be thousandths",
         ),
         ({"agent": "ui_tars_1"}, r"for the role actor, which no rule plays.*give the agent a `model`"),
         ({"agent": "nobody"}, "neither one of"),
@@ -76,7 +79,7 @@ def test_a_planner_without_a_model_or_a_key_is_refused(
     ("agent", "text", "message"),
     [
         ("pixels", "Do {{ task }}.", "there is no variable 'task'; known: .*instruction"),
-        ("pixels", "Do {{ instruction.", r"no template: line 1"),
+        ("pixels", "Do {{ instruction.", r"not a template: line 1"),
         ("random", "Do it.", "takes no prompt"),
         ("pixels", None, "cannot read the prompt"),
     ],
@@ -114,7 +117,7 @@ def with_prompt(folder: Path, agent: str) -> ExperimentFile:
         ({"capability": "flying"}, "Unknown capability 'flying'"),
         ({"applications": ["paint"]}, "paint"),
         ({"where": "node_count > 100"}, "No task meets the selection"),
-        ({"export": "nowhere:test"}, "is no manifest of an export"),
+        ({"export": "nowhere:test"}, "is not the manifest of an export"),
     ],
 )
 def test_tasks_that_cannot_be_had_are_refused(built_data: Path, tasks: dict[str, Any], message: str) -> None:

@@ -34,8 +34,8 @@ def test_the_summary_says_why_nothing_was_shut_in(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(confinement, "bubblewrap_works", lambda: True)
     assert why_unconfined("automatic") == ""
     said = summary(why_unconfined("never")).describe()
-    assert "Not shut in: the settings say isolation: never." in said and "could have ignored it" in said
-    assert "Not shut in" not in summary("").describe()
+    assert "Not confined: the settings say isolation: never." in said and "could have ignored it" in said
+    assert "Not confined" not in summary("").describe()
 
 
 def summary(unconfined: str) -> RunSummary:

@@ -17,7 +17,7 @@ from taskloom.environments.installing.applications import is_installed
 from taskloom.environments.lookup import platform
 from taskloom.environments.starting_place import TASK_BAR_BUTTON
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
-from taskloom.flows.stages.attempt_judging import AttemptJudge, judged_again
+from taskloom.flows.stages.attempt_judging import AttemptJudge, judge_recording
 from taskloom.omnieval.scoring import GraphEvaluation
 from taskloom.resources.reading.catalog import load_applications
 from taskloom.synthesis.cross_verification.clean_work import SideEffectAccount
@@ -102,7 +102,7 @@ def judged(attempt: Trajectory) -> GraphEvaluation:
         asked = task(*BRANCHES.values())
         account = SideEffectAccount(verified)
         judge = AttemptJudge(asked, account, sandbox, patience=80, step_limit=80)
-        return judged_again(judge, attempt).outcome
+        return judge_recording(judge, attempt).outcome
 
 
 @pytest.mark.parametrize("front", [("tiddlywiki", "drawio"), ("drawio", "tiddlywiki")])

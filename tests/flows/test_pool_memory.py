@@ -10,10 +10,10 @@ import pytest
 from taskloom.flows.pool import (
     MISSING_LINK,
     NOT_COMPOSED,
+    exploration_memory,
     known_categories,
     proposals_to_try_again,
     rejected_proposals,
-    remembered,
     tried_before,
     undecided_proposals,
     version_of,
@@ -83,7 +83,7 @@ def test_what_other_runs_brought_is_remembered_and_what_this_one_did_is_not(stor
         ]
     )
     curated = WRITE.model_copy(update={"origin": "curated"})
-    memory = remembered(store, NOTES, [verified(FOUND), verified(ours), verified(curated)], "now")
+    memory = exploration_memory(store, NOTES, [verified(FOUND), verified(ours), verified(curated)], "now")
     assert memory.verified == (FOUND,)
     assert [item.item_id for item in memory.rejected] == ["simulated_notes.fly"]
     assert memory.screens == (screen(EARLIER),)
@@ -106,7 +106,7 @@ def test_proposals_that_a_stopped_run_left_are_remembered_until_they_are_decided
     function = verified(tried).function
     store.write([left, tried, refused, again, ours, curated, elsewhere, function])
     store.write([rejected(refused.subtask_id, EARLIER), rejected(again.subtask_id, EARLIER)])
-    memory = remembered(store, NOTES, [], NOW.run_id)
+    memory = exploration_memory(store, NOTES, [], NOW.run_id)
     assert memory.undecided == (again, left)
     assert memory.taken == (again, left)
     assert undecided_proposals(store, NOTES.name, {left.subtask_id}) == [again, ours]
@@ -121,10 +121,10 @@ def test_rejected_proposals_that_are_to_be_tried_again_count_as_undecided(store:
     store.write([lost, kept, other, FOUND, function])
     store.write([rejected(item.subtask_id, EARLIER) for item in (lost, kept, other, FOUND)])
     again = ("*.lost", "*.kept", FOUND.subtask_id)
-    memory = remembered(store, NOTES, [verified(FOUND)], NOW.run_id, again)
+    memory = exploration_memory(store, NOTES, [verified(FOUND)], NOW.run_id, again)
     assert memory.undecided == (kept, lost)
     assert [item.item_id for item in memory.rejected] == [other.subtask_id]
-    assert remembered(store, NOTES, [verified(FOUND)], NOW.run_id).undecided == ()
+    assert exploration_memory(store, NOTES, [verified(FOUND)], NOW.run_id).undecided == ()
     assert rejected_proposals(store) == tuple(item.subtask_id for item in (kept, lost, other))
     store.write([rejected(lost.subtask_id, NOW)])
     assert proposals_to_try_again(store, NOTES.name, again, NOW.run_id) == [kept]
@@ -147,7 +147,7 @@ def test_attempts_of_what_is_tried_again_are_counted_on(store: Warehouse) -> Non
 
 def test_a_resumed_run_does_not_walk_again(store: Warehouse) -> None:
     store.write([screen(NOW)])
-    assert remembered(store, NOTES, [], "now").walked
+    assert exploration_memory(store, NOTES, [], "now").walked
 
 
 def test_the_last_composition_tells_what_was_missing(store: Warehouse) -> None:
@@ -166,7 +166,7 @@ def test_the_last_composition_tells_what_was_missing(store: Warehouse) -> None:
         for day, run in ((1, "a"), (2, "b"))
     ]
     store.write([*runs, shortfall("a", "old"), shortfall("b", "nothing reads csv_path")])
-    assert remembered(store, NOTES, [], "now").wishes == ("nothing reads csv_path",)
+    assert exploration_memory(store, NOTES, [], "now").wishes == ("nothing reads csv_path",)
 
 
 def test_links_that_are_missing_come_first_and_only_to_their_application(store: Warehouse) -> None:
@@ -185,7 +185,7 @@ def test_links_that_are_missing_come_first_and_only_to_their_application(store: 
             short("simulated_mail/subject", MISSING_LINK, "D: the link of another one"),
         ]
     )
-    assert remembered(store, NOTES, [], "now").wishes == ("C: its own link", "B: a goal", "A: levels")
+    assert exploration_memory(store, NOTES, [], "now").wishes == ("C: its own link", "B: a goal", "A: levels")
     assert wishes_of(store, "now", "simulated_mail")[0] == "D: the link of another one"
     assert wishes_of(store, "now", "simulated_files") == ("B: a goal", "A: levels")
 

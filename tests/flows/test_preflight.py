@@ -49,7 +49,7 @@ def test_an_application_with_one_state_for_everybody_is_used_by_one_environment(
         return load_settings(assignments=mine, catalog=tmp_path / "mine", data=tmp_path)
 
     for several in ("environments=2", "fan_out.runner=dask"):
-        with pytest.raises(CommandError, match=r"board runs already .* environments=1"):
+        with pytest.raises(CommandError, match=r"board already runs .* environments=1"):
             choose_applications(settings(several))
     assert list(choose_applications(settings("environments=1"))[0]) == ["board"]
 

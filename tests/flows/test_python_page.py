@@ -98,7 +98,7 @@ def test_what_cannot_be_done_is_said(dataset: Dataset) -> None:
         with pytest.raises(taskloom.TaskloomError, match="call reset"):
             environment.step({"operation": "wait"})
         environment.reset()
-        with pytest.raises(taskloom.TaskloomError, match="this is no action"):
+        with pytest.raises(taskloom.TaskloomError, match="this is not an action"):
             environment.step({"operation": "shout"})
         _, reward, terminated, truncated, info = environment.step(
             {"operation": "click_input", "control_label": "no such"}

@@ -172,7 +172,7 @@ def test_an_experiment_goes_on_where_it_was_stopped_and_ends_the_same(data: Path
     with Warehouse(data / "warehouse") as warehouse:
         before = {item.agent_run_id: item for item in warehouse.read(AgentRun, "experiment_id = 'once'")}
     for number in range(3):
-        with pytest.raises(CommandError, match="attempts that ended are kept"):
+        with pytest.raises(CommandError, match="finished attempts are kept"):
             run(data, name="stopped", agents=["recorded", "random"], repeats=2, limits={"run_seconds": 0.4})
         assert number >= 0
     with pytest.raises(CommandError, match=r"with other limits; give this one another name"):
@@ -348,7 +348,7 @@ def test_what_cannot_be_measured_is_refused(data: Path, experiment: dict[str, An
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     pipe = tmp_path / "experiment.yaml"
     os.mkfifo(pipe)
-    with pytest.raises(CommandError, match="no regular file"):
+    with pytest.raises(CommandError, match="not a regular file"):
         read_experiment(pipe)
 
 

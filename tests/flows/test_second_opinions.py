@@ -82,20 +82,20 @@ def test_a_critic_is_asked_once_and_its_agreement_with_the_functions_is_shown(
 
 @pytest.mark.slow
 def test_a_copied_data_folder_keeps_its_reports_to_itself(attempted: Path, tmp_path: Path) -> None:
-    from taskloom.flows.experimenting.judging_again import take_people_in
+    from taskloom.flows.experimenting.judging_again import import_human_scores
 
     copied = Path(shutil.copytree(attempted, tmp_path / "copied"))
     with Warehouse(copied / "warehouse", read_only=True) as warehouse:
         attempt = next(warehouse.read(AgentRun)).agent_run_id
     scores = tmp_path / "people.csv"
     scores.write_text(f"attempt,completion\n{attempt},50\n")
-    report = take_people_in(whole_settings(copied), "seen", scores)
+    report = import_human_scores(whole_settings(copied), "seen", scores)
     assert Path(report.folder).is_relative_to(copied)
 
 
 @pytest.mark.slow
 def test_people_are_compared_with_both_metrics(attempted: Path, tmp_path: Path) -> None:
-    from taskloom.flows.experimenting.judging_again import take_people_in
+    from taskloom.flows.experimenting.judging_again import import_human_scores
 
     with Warehouse(attempted / "warehouse", read_only=True) as warehouse:
         runs = list(warehouse.read(AgentRun, "experiment_id = 'seen'"))
@@ -104,7 +104,7 @@ def test_people_are_compared_with_both_metrics(attempted: Path, tmp_path: Path) 
         lines += [f"{run.agent_run_id},{who},{round(100 * run.coverage_rate) - 10 * who}%," for who in (0, 1)]
     file = tmp_path / "scores.csv"
     file.write_text("\n".join(lines), encoding="utf-8")
-    report = take_people_in(whole_settings(attempted), "seen", file)
+    report = import_human_scores(whole_settings(attempted), "seen", file)
     (row,) = [row for row in rows_of(report.folder, "second_opinions") if "coverage rate" in row[0] + row[1]]
     assert row[-1] == "1.00" and "4" in row
     page = (Path(report.folder) / "report.html").read_text(encoding="utf-8")
@@ -122,25 +122,25 @@ def test_people_are_compared_with_both_metrics(attempted: Path, tmp_path: Path) 
     ("text", "message"),
     [
         ("attempt,completion\nnothing,50", r"line 2: there is no attempt 'nothing' in seen"),
-        ("attempt,completion\n{0},much", "line 2: completion is 'much'; it is a percentage"),
+        ("attempt,completion\n{0},much", "line 2: completion is 'much'; it must be a percentage"),
         ("attempt,alignment\n{0},101", "line 2: alignment is '101'"),
-        ("name,completion\n{0},1", "has the columns name, completion; wanted are attempt"),
+        ("name,completion\n{0},1", "has the columns name, completion; it needs attempt"),
         ("", "has the columns none"),
     ],
 )
 def test_scores_that_cannot_be_meant_are_refused(
     attempted: Path, tmp_path: Path, text: str, message: str
 ) -> None:
-    from taskloom.flows.experimenting.judging_again import take_people_in
+    from taskloom.flows.experimenting.judging_again import import_human_scores
 
     with Warehouse(attempted / "warehouse", read_only=True) as warehouse:
         first = next(warehouse.read(AgentRun, "experiment_id = 'seen'")).agent_run_id
     file = tmp_path / "scores.csv"
     file.write_text(text.format(first), encoding="utf-8")
     with pytest.raises(CommandError, match=message):
-        take_people_in(whole_settings(attempted), "seen", file)
+        import_human_scores(whole_settings(attempted), "seen", file)
     with pytest.raises(CommandError, match="there is no experiment 'other'; known: seen"):
-        take_people_in(whole_settings(attempted), "other", file)
+        import_human_scores(whole_settings(attempted), "other", file)
 
 
 @pytest.mark.slow

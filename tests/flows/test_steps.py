@@ -49,11 +49,11 @@ def test_a_step_is_tried_again_only_if_that_can_help(
 ) -> None:
     import prefect
 
-    from taskloom.flows.steps import RETRIED
+    from taskloom.flows.steps import RETRIES
 
     begun = 0
 
-    @prefect.task(**(RETRIED | {"retries": 2, "retry_delay_seconds": [0.0, 0.0]}))
+    @prefect.task(**(RETRIES | {"retries": 2, "retry_delay_seconds": [0.0, 0.0]}))
     async def failing() -> None:
         nonlocal begun
         begun += 1

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from taskloom.flows.summary import FunnelRow, PairsMeasured, RunSummary
+from taskloom.flows.summary import FunnelRow, PairMeasurements, RunSummary
 from taskloom.taskgraph.measures.acceptance_rates import acceptance_report
 from taskloom.taskgraph.records.evaluation_function import JudgedOutcome
 
@@ -62,13 +62,13 @@ def test_a_run_with_results_leads_on(flow: str, step: str, next_command: str) ->
 
 
 def test_measured_pairs_are_told_with_those_that_never_worked() -> None:
-    def text(pairs: PairsMeasured) -> str:
+    def text(pairs: PairMeasurements) -> str:
         return summary("verify_subtasks", subtasks_verified=3).model_copy(update={"pairs": pairs}).describe()
 
     assert "Orders of two subtasks" not in summary("verify_subtasks").describe()
-    none = text(PairsMeasured(observations=0))
+    none = text(PairMeasurements(observations=0))
     assert "nothing left to measure" in none and "0 orders never worked" in none
-    many = text(PairsMeasured(observations=40, clashes=tuple(f"a.y{n} after a.x" for n in range(12))))
+    many = text(PairMeasurements(observations=40, clashes=tuple(f"a.y{n} after a.x" for n in range(12))))
     assert "40 observations" in many and "12 orders never worked" in many
     assert "a.y9 after a.x" in many and "a.y10 after a.x" not in many
     assert "taskloom sql orders" in many

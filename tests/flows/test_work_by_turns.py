@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
-from taskloom.flows.stages.attempt_judging import AttemptJudge, judged_again
+from taskloom.flows.stages.attempt_judging import AttemptJudge, judge_recording
 from taskloom.omnieval.scoring import GraphEvaluation
 from taskloom.resources.categories import ResourceKind
 from taskloom.resources.instances import Resource
@@ -98,7 +98,7 @@ def judged(
 
     attempt = recording("attempt", {}, [click("Save", **seen(files)) for files in moves], start=seen(start))
     judge = AttemptJudge(asked, SideEffectAccount(verified), sandbox, patience=20, step_limit=20)
-    return judged_again(judge, attempt).outcome
+    return judge_recording(judge, attempt).outcome
 
 
 def beginning(names: Sequence[str]) -> States:

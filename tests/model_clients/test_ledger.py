@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from taskloom.model_clients.errors import LedgerBrokenError
-from taskloom.model_clients.ledger.ledger import Ledger, moment, request_key
+from taskloom.model_clients.ledger.ledger import Ledger, format_time, request_key
 from taskloom.model_clients.ledger.upkeep import prune_ledger, read_call_text
 from taskloom.model_clients.messages import ModelRequest
 from taskloom.model_clients.settings import ModelPrices, ModelSettings
@@ -39,7 +39,7 @@ def record_of(
         "model": "m",
         "finish_reason": "stop" if outcome == "answered" else "",
         "input_tokens": 5,
-        "finished_at": moment(datetime.now(UTC)),
+        "finished_at": format_time(datetime.now(UTC)),
         **changes,
     }
     return ModelCall.model_validate(fields)
@@ -143,7 +143,7 @@ def size_of(ledger: Ledger) -> int:
 
 
 async def test_pruning_forgets_what_is_named_and_what_nobody_needs(ledger: Ledger) -> None:
-    await keep(ledger, "old", finished_at=moment(datetime(2020, 1, 1, tzinfo=UTC)))
+    await keep(ledger, "old", finished_at=format_time(datetime(2020, 1, 1, tzinfo=UTC)))
     await keep(ledger, "new")
     await keep(ledger, "bad", "failed")
     pruned = prune_ledger(ledger, older_than_days=30)

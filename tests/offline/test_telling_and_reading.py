@@ -54,7 +54,7 @@ def test_a_further_version_of_a_subtask_has_the_phrases_of_the_catalogue() -> No
     subtask = Subtask.of(example.template, application, origin="curated")
     bound = subtask.bind(example.parameter_sets[0], load_resource_categories())
     version = bound.model_copy(update={"subtask_id": f"{bound.subtask_id}_v2"})
-    first, second = BOOK.tellers(numbered([bound, version], TITLES)).values()
+    first, second = BOOK.phrased(numbered([bound, version], TITLES)).values()
     assert first.phrase == second.phrase == example.request
 
 

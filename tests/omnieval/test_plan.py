@@ -1,8 +1,8 @@
-"""What an experiment asks for: every attempt once, told as its variant says."""
+"""What an experiment asks for: every attempt once, with the instruction of its variant."""
 
 from __future__ import annotations
 
-from taskloom.omnieval.experiments import ExperimentFile, attempts_for, order_for, told
+from taskloom.omnieval.experiments import ExperimentFile, attempts_for, instruction_variants, order_for
 from taskloom.taskgraph.records.graph import TaskGraph
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task
@@ -24,10 +24,10 @@ TASK = task("t").model_copy(
 
 
 def test_a_value_that_is_held_back_is_said_when_asked() -> None:
-    (asking,) = told(TASK, ["ask"])
+    (asking,) = instruction_variants(TASK, ["ask"])
     assert asking.instruction == "Write it down as (ask me which)."
     assert asking.reply == "I mean Documents/plan.txt."
-    (news,) = told(TASK, ["news"])
+    (news,) = instruction_variants(TASK, ["news"])
     assert news.instruction == "Write it down as Documents/plan-draft.txt."
     assert news.news.endswith("not Documents/plan-draft.txt, but Documents/plan.txt.")
 
@@ -36,11 +36,18 @@ def test_what_a_task_lacks_is_not_told() -> None:
     bare = Task.model_validate(
         {**TASK.model_dump(), "intent": "", "permuted_instructions": (), "instruction": "Do."}
     )
-    assert [item.variant for item in told(bare, ["high", "low", "orders", "intent", "ask", "news"])] == [
+    assert [
+        item.variant
+        for item in instruction_variants(bare, ["high", "low", "orders", "intent", "ask", "news"])
+    ] == [
         "high",
         "low",
     ]
-    assert [item.variant for item in told(TASK, ["orders", "intent"])] == ["order 1", "order 2", "intent"]
+    assert [item.variant for item in instruction_variants(TASK, ["orders", "intent"])] == [
+        "order 1",
+        "order 2",
+        "intent",
+    ]
 
 
 def test_every_attempt_has_an_id_and_the_seed_of_its_repeat() -> None:

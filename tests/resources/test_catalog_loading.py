@@ -177,7 +177,7 @@ def test_a_missing_catalogue_folder_is_named(tmp_path: Path) -> None:
         (
             "{click: {text: Save, control_type: Button}}",
             "{wait: 9}",
-            r":23: .*9.0 is not allowed; between 0 and 5",
+            r":23: .*9.0 is not allowed; must be between 0 and 5",
         ),
         ("name: open_file", "name: write_file", r":24: .*occurs twice"),
         (

@@ -111,12 +111,12 @@ def test_what_a_kind_may_not_say_is_told_with_its_place() -> None:
         notes__budget__title="Costs {Month2}",
         notes__garden__title="Costs May",
     )[:1]
-    assert "stands at" in twice
+    assert "is already the value of" in twice
 
 
 def test_names_that_only_some_worlds_share_are_found() -> None:
     found = spoilt(notes__packing__title="Market {Day2}", notes__trains__title="Market Friday")
-    assert any("'Market Friday' stands at" in problem for problem in found)
+    assert any("'Market Friday' is already the value of" in problem for problem in found)
     assert spoilt(images__logo__text="{First2} and {First3}") == ()
 
 

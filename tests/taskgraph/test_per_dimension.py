@@ -53,7 +53,9 @@ def test_a_contradiction_names_no_more_than_it_takes() -> None:
 
 @pytest.mark.parametrize("wrong", [(5, 4), (-1, 3), (1, 31)])
 def test_refuses_what_is_no_range(wrong: str) -> None:
-    with pytest.raises(ValidationError, match=r"of hierarchy is none; write lowest\.\.highest, from 0 to 30"):
+    with pytest.raises(
+        ValidationError, match=r"of hierarchy is not allowed; write lowest\.\.highest, from 0 to 30"
+    ):
         MeasureRanges(hierarchy=wrong)
 
 

@@ -106,11 +106,11 @@ def test_any_json_is_read_or_refused_with_a_message(value: object) -> None:
         ({"nodes": [], "edges": []}, "no subtasks"),
         ({"nodes": ["a", "b", "c"], "edges": [["b", "c"], ["c", "b"], ["c", "a"]]}, "cycle: b → c → b"),
         ({"nodes": ["a"], "edges": [["a", "a"]]}, "subtask a depends on itself"),
-        ({"nodes": ["a", "b", "a"], "edges": []}, "`nodes` holds ids that occur twice: a"),
+        ({"nodes": ["a", "b", "a"], "edges": []}, "`nodes` contains ids that occur twice: a"),
         ({"nodes": ["a"], "edges": [["a", "z"]]}, "a → z names unknown subtasks: z"),
-        ({"nodes": ["a", "b"], "edges": [["a"]]}, "not two ends: \\['a'\\]"),
+        ({"nodes": ["a", "b"], "edges": [["a"]]}, "must have two ends, not be \\['a'\\]"),
         ({"nodes": ["a"], "edges": "a-b"}, "`edges` is text"),
-        ({"nodes": ["a"], "edges": {"a": 5}}, "`edges.a` is '5', no list of consumers"),
+        ({"nodes": ["a"], "edges": {"a": 5}}, "`edges.a` is '5', not a list of consumers"),
         ({"nodes": "ab", "edges": []}, "`nodes` is text; it must be a list"),
         ({"nodes": [{}], "edges": []}, "`nodes\\[0\\].id` is missing"),
         ({"nodes": ["a"], "edges": [], "applications": {"q": "Word"}}, "`applications` names .*: q"),
@@ -165,14 +165,14 @@ def test_any_json_is_read_or_refused_with_a_message(value: object) -> None:
         ({"nodes": ["\ud800"], "edges": []}, "'\\\\ud800', which cannot be printed"),
         (
             {"nodes": ["a"], "edges": {"a": ["\ud800"]}},
-            "`edges.a\\[0\\]` holds '\\\\ud800', which cannot be printed",
+            "`edges.a\\[0\\]` contains '\\\\ud800', which cannot be printed",
         ),
-        ({"nodes": ["a"], "edges": {"\ud800": ["a"]}}, "holds '\\\\ud800', which cannot be printed"),
+        ({"nodes": ["a"], "edges": {"\ud800": ["a"]}}, "contains '\\\\ud800', which cannot be printed"),
         (
             {"nodes": ["a", None], "edges": [["a", 1.5], 3]},
             (
-                "`edges\\[0\\].consumer` is a number; .*`edges\\[1\\]` has not two ends: 3; .*`nodes\\[1\\]`"
-                " is null"
+                "`edges\\[0\\].consumer` is a number; .*`edges\\[1\\]` must have two ends, not be 3; .*"
+                "`nodes\\[1\\]` is null"
             ),
         ),
         ({"nodes": [[]] * 5}, "`nodes\\[2\\]` is a list; .* There are 2 more faults."),

@@ -189,7 +189,7 @@ def test_a_dry_run_lists_what_would_be_rejected(run: Run, tmp_path: Path) -> Non
     said = run("import", "crab", str(folder), "--skip-broken", "--dry-run").stdout
 
     assert "Rejection" not in answer["records"] and len(answer["rejected"]) == 1
-    assert f"{sum(answer['records'].values())} records are in order" in said
+    assert f"{sum(answer['records'].values())} records are valid" in said
     assert f"rejected: {answer['rejected'][0]}" in said
 
 

@@ -197,7 +197,7 @@ def test_a_high_level_export_draws_from_tasks_that_have_whole_trajectories(
 
 
 def test_record_files_begin_anew_at_their_limits_and_end_whole(tmp_path: Path) -> None:
-    with RecordFiles(tmp_path, lines=True, most_records=2, most_bytes=60) as files:
+    with RecordFiles(tmp_path, lines=True, max_records=2, max_bytes=60) as files:
         for number in range(5):
             files.add("train", {"number": number, "text": "x" * (30 if number == 3 else 1)})
     with RecordFiles(tmp_path, lines=False) as lists:

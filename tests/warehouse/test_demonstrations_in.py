@@ -22,9 +22,9 @@ from taskloom.taskgraph.records.interaction import (
 )
 from taskloom.taskgraph.records.task import Rejection
 from taskloom.taskgraph.records.trajectory import Trajectory
-from taskloom.warehouse.importing.episodes import Demonstrated, Picture
+from taskloom.warehouse.importing.episodes import DemonstratedAction, Picture
 from taskloom.warehouse.importing.importing import read_import
-from taskloom.warehouse.importing.pyautogui_scripts import done_by, ends_task
+from taskloom.warehouse.importing.pyautogui_scripts import action_of_script, ends_task
 
 SCREEN = Picture(b"", 200, 100)
 KEPT: list[tuple[str, Action, tuple[int, int] | None]] = [
@@ -93,24 +93,24 @@ REFUSED = {
     "pyautogui.write('')": "types nothing",
     "pyautogui.press([])": "types nothing",
     "pyautogui.rightClick(0.5, 0.5, button='left')": "not understood",
-    "pyautogui.keyDown('shift')\npyautogui.keyDown('shift')": "down already",
-    "pyautogui.click(float('nan'), 0.5)": "gives click \"float('nan')\", which is no plain value",
+    "pyautogui.keyDown('shift')\npyautogui.keyDown('shift')": "already down",
+    "pyautogui.click(float('nan'), 0.5)": "gives click \"float('nan')\", which is not a literal",
     "computer.terminate(status='success')\npyautogui.click(0.5, 0.5)": "ends the task",
 }
 
 
 @pytest.mark.parametrize(("script", "action", "at"), KEPT)
 def test_an_action_is_kept_as_it_is(script: str, action: Action, at: tuple[int, int] | None) -> None:
-    found = done_by(script, SCREEN, fractions=True)
+    found = action_of_script(script, SCREEN, fractions=True)
 
-    assert isinstance(found, Demonstrated)
+    assert isinstance(found, DemonstratedAction)
     assert found.action == action
     assert found.rectangle == (at and (*at, at[0] + 1, at[1] + 1))
 
 
 @pytest.mark.parametrize(("script", "reason"), REFUSED.items())
 def test_what_is_no_action_here_is_refused_with_the_reason(script: str, reason: str) -> None:
-    found = done_by(script, SCREEN, fractions=True)
+    found = action_of_script(script, SCREEN, fractions=True)
 
     assert isinstance(found, str) and reason in found and found
 
@@ -145,7 +145,7 @@ def test_a_recording_that_is_left_out_is_a_rejection_with_step_and_reason(tmp_pa
     left = {item.item_id: item for item in records if isinstance(item, Rejection)}
     assert recorded == ["agent_net:kept:demonstration"]
     assert "step 2 of 2: presses the key 'volumeup'" in left["agent_net:second:demonstration"].message
-    assert "step 1 of 1: its picture is not there" in left["agent_net:unseen:demonstration"].message
+    assert "step 1 of 1: its picture is missing" in left["agent_net:unseen:demonstration"].message
     assert "computer.terminate" not in recorded and "agent_net:gave_up:demonstration" in left
 
 
@@ -208,7 +208,7 @@ def test_what_a_website_lets_do_is_kept_or_its_recording_is_left_out(tmp_path: P
     assert found["hover"] == [MoveInput(control_label="")]
     assert found["enter"] == [KeyboardInput(keys="{ENTER}")]
     assert "outside the screen" in found["outside"] and "1 of its 3 actions" in found["part"]
-    assert "picture is not there" in found["unseen"]
+    assert "picture is missing" in found["unseen"]
 
 
 def test_an_answer_is_done_on_a_screen_of_its_own_and_inside_of_it(tmp_path: Path) -> None:
@@ -231,5 +231,5 @@ def test_an_answer_is_done_on_a_screen_of_its_own_and_inside_of_it(tmp_path: Pat
     found = _read("sharegpt", tmp_path)
 
     assert found["kept"] == [ClickInput(point=(10, 10))]
-    assert "step 2 of 2: its picture is not there" in found["unseen"]
+    assert "step 2 of 2: its picture is missing" in found["unseen"]
     assert "outside the screen" in found["outside"] and "outside the screen" in found["stroke"]

@@ -16,7 +16,7 @@ from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.exporting.exporting import export
 from taskloom.warehouse.queries import named_query
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.task_quality import UNKNOWN, error_rates
+from taskloom.warehouse.task_quality import ERROR_RATES_UNKNOWN, error_rates
 from taskloom.warehouse.viewer.server import create_application
 from taskloom.warehouse.views import views
 from tests.warehouse.foreign import run_import
@@ -142,8 +142,8 @@ def test_a_dataset_without_labelled_outcomes_says_so(unlabelled: Warehouse, tmp_
     page = TestClient(create_application(unlabelled), base_url="http://127.0.0.1").get("/").text
 
     assert error_rates(unlabelled) is None
-    assert UNKNOWN in card_of(unlabelled, tmp_path / "out")
-    assert UNKNOWN in page
+    assert ERROR_RATES_UNKNOWN in card_of(unlabelled, tmp_path / "out")
+    assert ERROR_RATES_UNKNOWN in page
 
 
 def test_the_view_of_qualities_knows_the_families_of_right_work() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskloom.warehouse.exporting.exporting import ExportOptions, export
-from taskloom.warehouse.exporting.recordings import points_of, pyautogui_statements, scaled, unscaled
+from taskloom.warehouse.exporting.recordings import points_of, pyautogui_statements, scale, unscale
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse.sample_parts import trajectory
 
@@ -30,7 +30,7 @@ def test_exported_clicks_fall_into_their_controls(
             if message["role"] != "assistant" or "click_input(point=[" not in text:
                 continue
             value = [float(part) for part in text.split("point=[")[1].split("]")[0].split(",")]
-            x, y = unscaled(value, (64, 48), options.coordinates)
+            x, y = unscale(value, (64, 48), options.coordinates)
             assert 4 <= x < 8 and 4 <= y < 20
             points += 1
     assert points >= 3
@@ -44,9 +44,9 @@ def test_scaling_a_point_and_back_gives_the_same_pixel(
 ) -> None:
     point = (data.draw(st.integers(0, width - 1)), data.draw(st.integers(0, height - 1)))
 
-    written = scaled(point, (width, height), coordinates)  # type: ignore[arg-type]
+    written = scale(point, (width, height), coordinates)  # type: ignore[arg-type]
 
-    assert unscaled(written, (width, height), coordinates) == point  # type: ignore[arg-type]
+    assert unscale(written, (width, height), coordinates) == point  # type: ignore[arg-type]
 
 
 def test_every_point_of_a_step_lies_inside_its_control() -> None:

@@ -210,7 +210,7 @@ def test_what_is_no_condition_is_refused(sampled: Warehouse, tmp_path: Path, whe
 def test_a_size_below_what_the_cells_ask_for_is_refused(sampled: Warehouse, tmp_path: Path) -> None:
     selection = Selection(cells=(CellQuota(levels={"branch": "easy"}, size=3),), size=2)
 
-    with pytest.raises(SelectionInvalidError, match="ask for 3 tasks, and the size allows 2"):
+    with pytest.raises(SelectionInvalidError, match="ask for 3 tasks, but the size allows 2"):
         export(sampled, "omnibench", tmp_path / "out", selection)
 
 

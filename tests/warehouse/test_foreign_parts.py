@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from taskloom.taskgraph.records.interaction import ClickInput, DragInput, KeyboardInput, WheelMouseInput
-from taskloom.warehouse.importing.episodes import Demonstrated, Picture
-from taskloom.warehouse.importing.pyautogui_scripts import done_by
+from taskloom.warehouse.importing.episodes import DemonstratedAction, Picture
+from taskloom.warehouse.importing.pyautogui_scripts import action_of_script
 
 
 @pytest.mark.parametrize(
@@ -30,9 +30,9 @@ from taskloom.warehouse.importing.pyautogui_scripts import done_by
     ],
 )
 def test_scripts_are_read_and_never_run(script: str, kind: type | None) -> None:
-    found = done_by(script, Picture(b"", 100, 100), fractions=True)
+    found = action_of_script(script, Picture(b"", 100, 100), fractions=True)
 
     if kind is None:
         assert isinstance(found, str) and found
     else:
-        assert isinstance(found, Demonstrated) and isinstance(found.action, kind)
+        assert isinstance(found, DemonstratedAction) and isinstance(found.action, kind)

@@ -11,7 +11,7 @@ import pytest
 from taskloom.taskgraph.records.graph import Dependency
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.warehouse.errors import ImportRefusedError, UnknownFormatError
-from taskloom.warehouse.importing.imported_tasks import build_task, guessed_resource
+from taskloom.warehouse.importing.imported_tasks import build_task, guess_resource
 from taskloom.warehouse.store import Warehouse
 from tests.warehouse import foreign
 from tests.warehouse.foreign import run_import
@@ -233,7 +233,7 @@ def test_a_picture_outside_the_folder_is_never_read(target: Warehouse, tmp_path:
     }
     foreign.write(tmp_path / "in", "trajectories/t.json", record)
 
-    assert "leaves the folder" in refusal(target, "omnibench", tmp_path / "in").reason
+    assert "outside the folder" in refusal(target, "omnibench", tmp_path / "in").reason
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_a_subtask_that_occurs_twice_in_a_graph_is_refused_whatever_its_links() 
         for name in ("a", "b")
     )
     link = Dependency(
-        producer="a", consumer="b", resource=guessed_resource("file_path", "os", "Documents/a.txt")
+        producer="a", consumer="b", resource=guess_resource("file_path", "os", "Documents/a.txt")
     )
     for links in ([], [link]):
         with pytest.raises(ImportRefusedError, match="occur twice"):

@@ -62,7 +62,7 @@ def homes(folder: Path) -> tuple[Path, Path]:
 
 def test_a_check_that_nothing_is_known_of_is_refused(filled: Warehouse) -> None:
     (task,) = filled.read(Task, "task_id = 'task-1'")
-    with pytest.raises(InexpressibleError, match=r"asks check_[a-z_]+, which is about more than files"):
+    with pytest.raises(InexpressibleError, match=r"calls check_[a-z_]+, which is about more than files"):
         sheet_of(task, ExportSource(filled, ("task-1",)))
 
 
@@ -116,7 +116,7 @@ def test_the_judge_command_writes_the_reward_file_of_harbor(sampled: Warehouse, 
 @pytest.mark.parametrize(
     ("condition", "reason"),
     [
-        ("check_mouse_clicks('Save')", "asks check_mouse_clicks, which is about more than files"),
+        ("check_mouse_clicks('Save')", "calls check_mouse_clicks, which is about more than files"),
         ("check_copied('clipboard', csv_path)", "compares with the clipboard"),
         ("get_file_text(csv_path.upper(), at_start=True) == ''", "a state between the subtasks"),
         ("check_window('a')", "no file shows whether"),

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from taskloom.taskgraph.records.task import Task
 from taskloom.taskgraph.text_folding import fold_text
-from taskloom.warehouse.sets.compared import NEAR, Wordings, WordingsReader, resembled
+from taskloom.warehouse.sets.compared import NEAR, Wordings, WordingsReader, find_similar
 from taskloom.warehouse.sets.key_table import SPLITS, SplitName
-from taskloom.warehouse.sets.splits import Leak, leakage, resembling
+from taskloom.warehouse.sets.splits import Leak, find_resembling, leakage
 from tests.shared_work import examples
 from tests.warehouse.samples import records
 from tests.warehouse.test_splits import altered, compared
@@ -49,7 +49,7 @@ def test_a_text_resembles_one_exactly_where_half_of_the_wording_is_common(texts:
     everything = np.arange(len(texts))
     probes, among = everything[:cut], everything[cut:]
 
-    found = resembled(wordings_of(texts), probes, among)
+    found = find_similar(wordings_of(texts), probes, among)
 
     for probe, other in zip(probes.tolist(), found.tolist(), strict=True):
         alike = [text for text in among.tolist() if likeness(texts[probe], texts[text]) >= NEAR]
@@ -79,7 +79,7 @@ def test_many_texts_that_are_worked_on_side_by_side_are_numbered_in_their_order(
 
     assert len(set(wordings.texts.tolist())) == 60_000
     assert (wordings.texts[::2] == wordings.texts[1::2]).all()
-    assert resembled(wordings, np.arange(1, 120_000, 2), np.arange(0, 120_000, 2)).tolist() == list(
+    assert find_similar(wordings, np.arange(1, 120_000, 2), np.arange(0, 120_000, 2)).tolist() == list(
         range(0, 120_000, 2)
     )
 
@@ -88,7 +88,7 @@ def test_the_nearest_of_many_is_found_among_those_that_share_the_rarest_wording(
     stem = "open the report and copy the table of the third quarter into the chart of the yearly"
     texts = [f"{stem} summary {number} for desk {number * 7} please" for number in range(3_000)]
 
-    found = resembled(wordings_of([*texts, texts[1234].upper()]), np.array([3_000]), np.arange(3_000))
+    found = find_similar(wordings_of([*texts, texts[1234].upper()]), np.array([3_000]), np.arange(3_000))
 
     assert found.tolist() == [1234]
 
@@ -111,18 +111,18 @@ def test_what_is_taken_out_of_sets_is_what_the_definition_says(
         sets[name].append(task.model_copy(update=fields))
 
     places = [f"list:{number}" for number in range(1, len(lines) + 1)]
-    found = resembling(*compared(sets, lines), places)
+    found = find_resembling(*compared(sets, lines), places)
 
     assert {leak.value for leak in found} == taken_out(sets, lines)
     assert len({leak.value for leak in found}) == len(found)
-    assert not resembling(*compared(without(sets, found), lines), places)
+    assert not find_resembling(*compared(without(sets, found), lines), places)
 
 
 def test_likeness_is_looked_for_again_in_sets_that_were_not_compared() -> None:
     task = next(item for item in records() if isinstance(item, Task))
     twin, other = altered(task, "twin", instruction=task.instruction), altered(task, "other")
     tasks, members = compared({"train": [twin, other], "test": [task]})
-    found = resembling(tasks, members)
+    found = find_resembling(tasks, members)
 
     def leaks(train: str, test: str) -> bool:
         sets = tasks.numbered({"train": [train], "test": [test]})

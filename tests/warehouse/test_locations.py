@@ -28,7 +28,7 @@ def test_a_postgres_address_says_where_catalogue_and_data_are() -> None:
         "s3://bucket/a/b/screenshots/",
     )
     assert location.folder is None and location.data_folder is None
-    assert location.shown == "postgresql://host:6543/d b?data=s3://bucket/a/b"
+    assert location.label == "postgresql://host:6543/d b?data=s3://bucket/a/b"
 
 
 def test_data_of_a_postgres_catalogue_may_lie_in_a_folder() -> None:

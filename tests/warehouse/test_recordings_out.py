@@ -33,8 +33,8 @@ from taskloom.warehouse.exporting.recordings import (
     without_marks,
 )
 from taskloom.warehouse.exports.agent_net import agent_net_code
-from taskloom.warehouse.importing.episodes import Demonstrated, Picture
-from taskloom.warehouse.importing.pyautogui_scripts import done_by
+from taskloom.warehouse.importing.episodes import DemonstratedAction, Picture
+from taskloom.warehouse.importing.pyautogui_scripts import action_of_script
 from tests.warehouse.sample_parts import trajectory
 
 WIDTH, HEIGHT = 640, 480
@@ -86,9 +86,9 @@ def test_actions_come_back_from_agent_net_as_they_were(action: Action) -> None:
     step = step_of(action)
     code = agent_net_code(step, (WIDTH, HEIGHT))
 
-    found = done_by(code, Picture(b"", WIDTH, HEIGHT), fractions=True)
+    found = action_of_script(code, Picture(b"", WIDTH, HEIGHT), fractions=True)
 
-    assert isinstance(found, Demonstrated), (code, found)
+    assert isinstance(found, DemonstratedAction), (code, found)
     again = step.model_copy(update={"action": found.action, "target_rectangle": found.rectangle})
     kept, dropped = [
         [point for number, point in enumerate(points) if not number or point != points[number - 1]]

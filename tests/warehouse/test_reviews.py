@@ -278,7 +278,7 @@ def test_an_export_takes_what_was_accepted_after_the_version_was_published(
 
 def test_an_export_of_what_nobody_accepted_says_where_it_is_done(filled: Warehouse, tmp_path: Path) -> None:
     filled.write([new_review(TASK.task_id, TASK.instruction, "Bo", "rejected", ("sense",))])
-    with pytest.raises(ExportRefusedError, match=r"taskloom view --review. is where people accept"):
+    with pytest.raises(ExportRefusedError, match=r"accept and reject tasks in .taskloom view --review"):
         export(filled, "omnibench", tmp_path / "none", Selection(accepted=parse_rule("all")))
 
 
@@ -289,9 +289,9 @@ def test_an_export_of_what_nobody_accepted_says_where_it_is_done(filled: Warehou
         ({"reviewer": "x" * 81}, "reviewer"),
         ({"reviewer": "a\x1bb"}, "reviewer"),
         ({"verdict": "perhaps"}, "verdict"),
-        ({"verdict": "rejected"}, "names the question"),
-        ({"verdict": "rejected", "note": "  "}, "names the question"),
-        ({"failed": ("sense",)}, "four times yes"),
+        ({"verdict": "rejected"}, "must name a question"),
+        ({"verdict": "rejected", "note": "  "}, "must name a question"),
+        ({"failed": ("sense",)}, "every question answered with yes"),
         ({"verdict": "rejected", "failed": ("beauty",)}, "failed"),
     ],
 )
@@ -308,7 +308,7 @@ def test_a_review_that_contradicts_itself_is_refused(fields: dict[str, object], 
 
 
 def test_a_record_refuses_what_the_form_refuses() -> None:
-    with pytest.raises(ValidationError, match="four times yes"):
+    with pytest.raises(ValidationError, match="every question answered with yes"):
         review(0, "Ada", True, failed=("sense",))
 
 

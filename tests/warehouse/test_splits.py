@@ -14,7 +14,7 @@ from taskloom.warehouse.sets.dividing import TOLERANCE, Division, apportion
 from taskloom.warehouse.sets.dividing import divide as divide_table
 from taskloom.warehouse.sets.key_table import SPLITS, KeyTable, SplitName
 from taskloom.warehouse.sets.selection import parse_request
-from taskloom.warehouse.sets.splits import LeakageReport, leakage, resembling
+from taskloom.warehouse.sets.splits import LeakageReport, find_resembling, leakage
 from tests.shared_work import examples
 from tests.warehouse.sample_parts import file_resource
 from tests.warehouse.samples import records
@@ -215,7 +215,7 @@ def test_of_two_near_copies_the_one_in_the_larger_set_is_named() -> None:
     task = next(item for item in records() if isinstance(item, Task))
     copy, further = altered(task, "copy", instruction=f"{task.instruction} Well."), altered(task, "further")
 
-    (found,) = resembling(*compared({"train": [copy, further], "validation": [], "test": [task]}))
+    (found,) = find_resembling(*compared({"train": [copy, further], "validation": [], "test": [task]}))
 
     assert (found.value, found.found_in) == ("copy", ("train", "test: task-1"))
 

@@ -81,7 +81,7 @@ def test_a_zip_file_is_read_as_the_folder_it_holds(tmp_path: Path, inside: str) 
 def test_a_broken_zip_file_is_refused(tmp_path: Path, cut: int) -> None:
     (tmp_path / "all.zip").write_bytes(zipped("tasks.json", b"[]")[:cut])
 
-    with pytest.raises(ImportRefusedError, match="is not a zip file that can be read"):
+    with pytest.raises(ImportRefusedError, match="is not a readable zip file"):
         read_import("osworld", tmp_path / "all.zip")
 
 
@@ -131,7 +131,7 @@ def test_a_broken_gzip_file_is_named(tmp_path: Path, data: bytes) -> None:
 
     (broken,) = survey_import("osworld", tmp_path).broken
 
-    assert "is not a whole gzip file" in str(broken.faults[0])
+    assert "is not a complete gzip file" in str(broken.faults[0])
 
 
 def test_a_folder_without_json_says_what_it_holds(tmp_path: Path) -> None:
@@ -170,4 +170,4 @@ def test_a_folder_of_another_kind_is_told_in_one_line(tmp_path: Path, name: str)
 
     said = str(refused.value)
     assert "\n" not in said and len(said) < 500
-    assert f"items is one of {name}; found: result.json" in said and "expected: " in said
+    assert f"items is in the format {name}; found: result.json" in said and "expected: " in said

@@ -1,9 +1,9 @@
 """Writes exports: complete or absent, with a manifest, the same bytes for the same data and selection.
 
 A format is a module in `exports/` with a function `write(source, folder, options) -> ExportOutcome`, which
-writes what the format can express into an empty folder aside; here the manifest is added and the folder moved
-to its place. It may say `RECORDINGS = True`, for one that writes those, and `REFUSES_TASKS = True`, for one
-that refuses tasks by their ids.
+writes what the format can express into an empty temporary folder; the manifest is added here and the folder
+moved to its place. A format that writes recordings sets `RECORDINGS = True`, and one that refuses tasks by
+their ids `REFUSES_TASKS = True`.
 """
 
 import hashlib
@@ -42,9 +42,9 @@ from taskloom.warehouse.sets.splits import LeakageReport
 from taskloom.warehouse.store import Warehouse
 
 R = TypeVar("R", bound=Record)
-_ROWS = 20_000
-_AMONG = "task_id IN (SELECT unnest($values::VARCHAR[]))"
-_TRAJECTORIES = 20  # Their evidence and controls are in memory together.
+_TASKS_AT_ONCE = 20_000
+_IN_VALUES = "task_id IN (SELECT unnest($values::VARCHAR[]))"
+_TRAJECTORIES_AT_ONCE = 20  # Their evidence and controls are in memory together.
 MANIFEST = "manifest.json"
 SETS = "sets.json"
 LEFT_OUT = "left_out.jsonl"
@@ -60,16 +60,16 @@ class ExportOptions(Record):
     granularity: Literal["step", "trajectory"] = "step"
     """Fine-tuning records per step or per trajectory."""
     window: int = Field(default=0, ge=0)
-    """Steps of a record of a trajectory at most; the next record says what was done before. 0 for all."""
+    """Maximum steps in a record of a trajectory; the next record says what was done before. 0 for all."""
     pictures: int = Field(default=0, ge=0)
-    """Screens shown in a record of openai_chat at most, the last ones; answers to the others are not learnt.
-    0 for all."""
+    """Maximum screens shown in a record of openai_chat, the last ones; answers to the others are not trained
+    on. 0 for all."""
     instruction_level: Literal["high", "low"] = "low"
     """Instruction given in fine-tuning records: the task's or the subtask's."""
     attempts: Literal["", "successful", "all"] = ""
     """Which attempts of agents at the tasks are written, with scores, instead of performances and replays."""
     agent: str = ""
-    """Agent whose attempts these are; empty for all."""
+    """Agent whose attempts are written; empty for all."""
     image_urls: str = Field(default="data", pattern="^(data|https?://.+)$")
     """Addresses of pictures in OpenAI's records: `data`, or the prefix under which you serve the export's
     folder."""
@@ -105,15 +105,15 @@ class Manifest(Record):
     version: str
     """Dataset version; empty when the present state was exported."""
     selection: Selection
-    """What was asked for."""
+    """The selection that was exported."""
     options: ExportOptions
     """How it was written."""
     splits: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Tasks per set, where sets were asked for."""
+    """Tasks per set, where sets were requested."""
     leakage: LeakageReport | None = None
-    """What was checked for leaks, where sets were asked for."""
+    """What was checked for leaks, where sets were requested."""
     shortfalls: tuple[Shortfall, ...] = ()
-    """What could not be had."""
+    """Wanted tasks that do not exist."""
     outcome: ExportOutcome
     """What was written."""
     files: dict[str, str] = Field(default_factory=dict)
@@ -122,52 +122,54 @@ class Manifest(Record):
 
 @dataclass(frozen=True)
 class ExportSource:
-    """The selected tasks and everything that belongs to them, read when asked for."""
+    """The selected tasks and everything that belongs to them, read on demand."""
 
     warehouse: Warehouse
     task_ids: tuple[str, ...]
     splits: Mapping[SplitName, frozenset[str]] = field(default_factory=dict)
-    """Sets; empty when none were asked for."""
+    """Sets; empty when none were requested."""
     checks: Mapping[str, CheckFacts] = field(default_factory=dict)
-    """What is known of the checks that evaluation functions ask; a format that takes functions apart refuses
-    those that ask others."""
+    """Facts about the checks that evaluation functions call; a format that rewrites functions refuses those
+    that call others."""
     leakage: LeakageReport | None = None
 
     def tasks(self) -> Iterator[Task]:
         """The selected tasks by id."""
-        for part in self._parts():
-            yield from self.of(Task, "task_id", part)
+        for batch in self._batches():
+            yield from self.of(Task, "task_id", batch)
 
     def tasks_with(self, record: type[R], column: str) -> Iterator[tuple[Task, list[R]]]:
         """The selected tasks by id, each with the records that have its id in `column`."""
-        for part in self._parts():
-            found: defaultdict[str, list[R]] = defaultdict(list)
-            for item in self.of(record, column, part):
-                found[getattr(item, column)].append(item)
-            for task in self.of(Task, "task_id", part):
-                yield task, found[task.task_id]
+        for batch in self._batches():
+            records: defaultdict[str, list[R]] = defaultdict(list)
+            for item in self.of(record, column, batch):
+                records[getattr(item, column)].append(item)
+            for task in self.of(Task, "task_id", batch):
+                yield task, records[task.task_id]
 
-    def _parts(self) -> Iterator[tuple[str, ...]]:
+    def _batches(self) -> Iterator[tuple[str, ...]]:
         return (self.task_ids[start : start + 1000] for start in range(0, len(self.task_ids), 1000))
 
     def split_of(self, task_id: str) -> SplitName:
-        """The set of a task; `train` where no sets were asked for."""
+        """The set of a task; `train` where no sets were requested."""
         return next((name for name, members in self.splits.items() if task_id in members), "train")
 
     def task_columns(self, columns: Sequence[str]) -> Iterator[tuple[SplitName, pa.Table]]:
         """Columns of the tasks, set by set and by id, some thousand rows at a time."""
-        wanted = ", ".join(f'"{name}"' for name in columns)
-        for split, found in self._of_sets(f"SELECT {wanted} FROM tasks WHERE {_AMONG} ORDER BY task_id"):
-            yield split, found.table
+        selected = ", ".join(f'"{name}"' for name in columns)
+        for split, result in self._query_by_set(
+            f"SELECT {selected} FROM tasks WHERE {_IN_VALUES} ORDER BY task_id"
+        ):
+            yield split, result.table
 
-    def _of_sets(self, sql: str) -> Iterator[tuple[SplitName, QueryResult]]:
-        """The answers about the tasks of each set, some thousand at a time."""
+    def _query_by_set(self, sql: str) -> Iterator[tuple[SplitName, QueryResult]]:
+        """Query results about the tasks of each set, some thousand tasks at a time."""
         for split, names in self.by_set().items():
-            for start in range(0, len(names), _ROWS):
-                yield split, self.warehouse.query(sql, {"values": names[start : start + _ROWS]})
+            for start in range(0, len(names), _TASKS_AT_ONCE):
+                yield split, self.warehouse.query(sql, {"values": names[start : start + _TASKS_AT_ONCE]})
 
     def by_set(self) -> dict[SplitName, list[str]]:
-        """The tasks of each set, by id; all in `train` where no sets were asked for."""
+        """The tasks of each set, by id; all in `train` where no sets were requested."""
         sets: Mapping[SplitName, frozenset[str]] = self.splits or {"train": frozenset(self.task_ids)}
         return {name: sorted(sets.get(name, ())) for name in SPLITS}
 
@@ -175,12 +177,12 @@ class ExportSource:
     def split_of_subtask(self) -> dict[str, SplitName]:
         """The subtasks of the tasks, sorted, each with the set of its own records; `train` where training
         tasks share it with others."""
-        found: dict[str, set[SplitName]] = {}
-        nodes = f"(SELECT unnest(nodes) AS node FROM tasks WHERE {_AMONG})"
-        for split, used in self._of_sets(f"SELECT DISTINCT node.subtask_id AS name FROM {nodes}"):
-            for name in used.texts():
-                found.setdefault(name, set()).add(split)
-        return {item: min(names, key=SPLITS.index) for item, names in sorted(found.items())}
+        sets: dict[str, set[SplitName]] = {}
+        nodes = f"(SELECT unnest(nodes) AS node FROM tasks WHERE {_IN_VALUES})"
+        for split, result in self._query_by_set(f"SELECT DISTINCT node.subtask_id AS name FROM {nodes}"):
+            for name in result.texts():
+                sets.setdefault(name, set()).add(split)
+        return {item: min(names, key=SPLITS.index) for item, names in sorted(sets.items())}
 
     @cached_property
     def subtasks(self) -> dict[str, Subtask]:
@@ -190,20 +192,20 @@ class ExportSource:
     @cached_property
     def functions(self) -> dict[str, EvaluationFunction]:
         """One evaluation function per subtask: the one whose examination killed most, by id where equal."""
-        found: dict[str, EvaluationFunction] = {}
+        functions: dict[str, EvaluationFunction] = {}
         for item in self.of(EvaluationFunction, "subtask_id", self.split_of_subtask):
-            found[item.subtask_id] = max(found.get(item.subtask_id, item), item, key=_quality)
-        return found
+            functions[item.subtask_id] = max(functions.get(item.subtask_id, item), item, key=_quality)
+        return functions
 
     @cached_property
     def noise(self) -> dict[str, tuple[NoisePlace, ...]]:
-        """What each application was measured to change by itself, in whatever world."""
-        found: dict[str, dict[NoisePlace, None]] = {}
+        """Places that each application was measured to change by itself, in any world."""
+        places_of: dict[str, dict[NoisePlace, None]] = {}
         for item in self.warehouse.read(ApplicationNoise):
             known = self.applications.get(item.application)
             if known is not None and known.version == item.version:
-                found.setdefault(item.application, {}).update(dict.fromkeys(item.places))
-        return {name: tuple(places) for name, places in found.items()}
+                places_of.setdefault(item.application, {}).update(dict.fromkeys(item.places))
+        return {name: tuple(places) for name, places in places_of.items()}
 
     @cached_property
     def applications(self) -> dict[str, Application]:
@@ -216,7 +218,7 @@ class ExportSource:
         return WorldlyApplications(self.applications, (), known=known)
 
     def applications_in(self, world: str) -> Mapping[str, Application] | None:
-        """Applications by name in a world, as the dataset keeps or this taskloom draws it; else None."""
+        """Applications by name in a world that the dataset stores or this taskloom generates; else None."""
         try:
             return self._in_worlds.in_world(world)
         except UnknownCatalogEntryError:
@@ -231,9 +233,9 @@ class ExportSource:
             " ORDER BY trajectory_id",
             {"values": list(self.split_of_subtask)},
         ).texts()
-        for start in range(0, len(names), _TRAJECTORIES):
-            part = names[start : start + _TRAJECTORIES]
-            yield from self.of(Trajectory, "trajectory_id", part, pictures=pictures)
+        for start in range(0, len(names), _TRAJECTORIES_AT_ONCE):
+            batch = names[start : start + _TRAJECTORIES_AT_ONCE]
+            yield from self.of(Trajectory, "trajectory_id", batch, pictures=pictures)
 
     def trajectory(self, trajectory_id: str) -> Trajectory | None:
         """The trajectory with this id; None where it is not stored."""
@@ -248,7 +250,7 @@ class ExportSource:
 
 
 class ExportFormat(Protocol):
-    """What a format offers; true `RECORDINGS`: it writes those; true `REFUSES_TASKS`: tasks by their ids."""
+    """What a format offers; optionally also the flags `RECORDINGS` and `REFUSES_TASKS`."""
 
     @staticmethod
     def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
@@ -270,11 +272,11 @@ def export(
     """Export the selected tasks to `folder`, which must not exist yet; nothing is left behind where it fails.
 
     With `sets` the tasks are divided into sets that share no subtask template, resource value, intent or
-    instruction, but for what they may share. Tasks whose instruction, or a subtask's, `named_lists` hold
-    are taken out. Formats that are judged elsewhere need `checks` (`check_facts`).
+    instruction, except for what they may share. Tasks whose instruction, or a subtask's, is in `named_lists`
+    are removed. Formats whose tasks are judged by other programs need `checks` (`check_facts`).
 
     Raises:
-        ExportRefusedError: the folder exists or cannot be written, or nothing or an empty set would be.
+        ExportRefusedError: the folder exists or cannot be written, or the export or a set would be empty.
         UnknownFormatError, SelectionInvalidError: no such format; the selection names unknown things.
     """
     module = cast(ExportFormat, EXPORTS.load(format_name))
@@ -288,18 +290,18 @@ def export(
         raise ExportRefusedError(f"{folder} exists already; an export never overwrites. Name another folder.")
 
     def unwritable(task_ids: tuple[str, ...]) -> dict[str, str]:
-        with tempfile.TemporaryDirectory() as at:
-            tried = ExportSource(warehouse, task_ids, {}, checks or {})
-            refused = module.write(tried, Path(at), options).refused
+        with tempfile.TemporaryDirectory() as trial_folder:
+            trial = ExportSource(warehouse, task_ids, {}, checks or {})
+            refused = module.write(trial, Path(trial_folder), options).refused
         if len(refused) == len(task_ids):
             raise _nothing_to_write(format_name, len(task_ids), refused)
         return {item.item_id: item.reason for item in refused}
 
-    judging = unwritable if getattr(module, "REFUSES_TASKS", False) else None
+    find_unwritable = unwritable if getattr(module, "REFUSES_TASKS", False) else None
     folder = folder.absolute()
-    aside = folder.parent / f".{folder.name}.{uuid.uuid4().hex}.part"
+    partial = folder.parent / f".{folder.name}.{uuid.uuid4().hex}.part"
     try:
-        drawn = draw_tasks(warehouse, selection, sets, named_lists, judging)
+        drawn = draw_tasks(warehouse, selection, sets, named_lists, find_unwritable)
         source = ExportSource(
             warehouse,
             drawn.task_ids,
@@ -307,20 +309,20 @@ def export(
             checks or {},
             drawn.report,
         )
-        aside.mkdir(parents=True)
-        outcome = module.write(source, aside, options)
+        partial.mkdir(parents=True)
+        outcome = module.write(source, partial, options)
         if not any(outcome.counts.values()):
             raise _nothing_to_write(format_name, len(drawn.task_ids), outcome.refused)
-        before = tuple(Refused(item_id=name, reason=reason) for name, reason in drawn.unwritable.items())
-        outcome = outcome.model_copy(update={"refused": (*before, *outcome.refused)})
+        unwritten = tuple(Refused(item_id=name, reason=reason) for name, reason in drawn.unwritable.items())
+        outcome = outcome.model_copy(update={"refused": (*unwritten, *outcome.refused)})
         if drawn.splits:
-            write_json(aside / SETS, drawn.splits)
+            write_json(partial / SETS, drawn.splits)
         if drawn.left_out:
             write_lines(
-                aside / LEFT_OUT,
+                partial / LEFT_OUT,
                 ({"task_id": name, "reason": reason} for name, reason in sorted(drawn.left_out.items())),
             )
-        written = sorted(aside.rglob("*"))
+        paths = sorted(partial.rglob("*"))
         manifest = Manifest(
             format=format_name,
             version=warehouse.version or "",
@@ -330,29 +332,29 @@ def export(
             leakage=drawn.report,
             shortfalls=drawn.shortfalls,
             outcome=outcome,
-            files={path.relative_to(aside).as_posix(): _sha256(path) for path in written if path.is_file()},
+            files={path.relative_to(partial).as_posix(): _sha256(path) for path in paths if path.is_file()},
         )
-        (aside / MANIFEST).write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        (partial / MANIFEST).write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
         if folder.exists():
             folder.rmdir()
-        aside.rename(folder)
+        partial.rename(folder)
     except OSError as error:
         raise ExportRefusedError(
             f"The export to {folder} failed and left nothing: {error.strerror or error}."
         ) from None
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(partial, ignore_errors=True)
     return manifest
 
 
 def _nothing_to_write(format_name: str, tasks: int, refused: Sequence[Refused]) -> ExportRefusedError:
-    most = Counter(item.reason for item in refused).most_common(3)
-    why = (
-        "; ".join(f"{count} × {reason}" for reason, count in most)
+    most_frequent = Counter(item.reason for item in refused).most_common(3)
+    reasons = (
+        "; ".join(f"{count} × {reason}" for reason, count in most_frequent)
         or "they have no recording that it could use"
     )
     return ExportRefusedError(
-        f"The format {format_name} has nothing to write of the {tasks} selected tasks: {why}. Nothing was"
+        f"The format {format_name} has nothing to write of the {tasks} selected tasks: {reasons}. Nothing was"
         " written."
     )
 

@@ -21,7 +21,7 @@ def write_lines(path: Path, values: Iterable[Mapping[str, object]]) -> None:
 
 
 def write_picture(folder: Path, screenshot: Screenshot) -> str:
-    """Write a picture once; its path relative to the export."""
+    """Write a picture once; returns its path relative to the export."""
     name = f"images/{screenshot.sha256}.png"
     target = folder / name
     if not target.exists():
@@ -32,7 +32,7 @@ def write_picture(folder: Path, screenshot: Screenshot) -> str:
 
 def safe_name(item_id: str) -> str:
     """A file name for an id: letters, digits, `._-` and parentheses stay, everything else is percent-encoded;
-    `unquote` gives the id.
+    `unquote` restores the id.
 
     >>> safe_name("notes.create:ab/../c"), safe_name("12(0)"), safe_name("..")
     ('notes.create%3Aab%2F..%2Fc', '12(0)', '%2E%2E')

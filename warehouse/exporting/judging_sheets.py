@@ -1,7 +1,7 @@
-"""Which tasks can be judged by files alone, once, at the end of the work; and the sheets with which they are.
+"""Sheets for judging tasks by files alone, once, at the end of the work.
 
-Checks of the screen and of the clipboard are taken out of functions. A subtask of which nothing is left is
-judged through those that use what it makes; a task whose end products no check of files proves is refused.
+Checks of the screen and of the clipboard are removed from functions. A subtask without other checks is judged
+through those that use its outputs; a task whose end products no check of files proves is refused.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _CLIPBOARD: Final = "clipboard"
 
 
 def sheet_of(task: Task, source: ExportSource) -> JudgingSheet:
-    """How a task is judged; an `InexpressibleError` says why it cannot be."""
-    _refuse_what_is_elsewhere(task, source)
+    """The sheet that judges a task; an `InexpressibleError` says why there is none."""
+    _refuse_unstartable(task, source)
     graph = task.graph.to_networkx()
     nodes = {node.instance_id: node for node in task.graph.nodes}
     judged: list[JudgedSubtask] = []
@@ -38,24 +38,26 @@ def sheet_of(task: Task, source: ExportSource) -> JudgingSheet:
         if function is None:
             raise InexpressibleError(f"{node.subtask_id} has no evaluation function")
         earlier = [nodes[other] for other in networkx.ancestors(graph, name)]
-        _refuse_what_is_undone(node, [item for item in nodes.values() if item not in (node, *earlier)])
-        given = _given(name, graph, nodes, source)
-        text, left_out = rewritten(function.source, node, source.checks, given)
+        _refuse_volatile(node, [item for item in nodes.values() if item not in (node, *earlier)])
+        known_sources = _known_sources(name, graph, nodes, source)
+        text, left_out = without_momentary_checks(function.source, node, source.checks, known_sources)
         if not text:
             if not graph.out_degree(name):
                 raise InexpressibleError(f"no file shows whether {node.subtask_id} is done")
             through.append(name)
             continue
-        made = {item.value for other in earlier for item in other.outputs if item.kind is ResourceKind.FILE}
+        outputs = {
+            item.value for other in earlier for item in other.outputs if item.kind is ResourceKind.FILE
+        }
         judged.append(
             JudgedSubtask(
                 instance_id=name,
                 instruction=node.instruction,
                 source=text,
                 parameters=dict(node.parameters),
-                made_before=tuple(sorted(made)),
-                as_left=_taken_over(text, node, earlier, _CLIPBOARD in given, source.checks),
-                given_from=given,
+                made_before=tuple(sorted(outputs)),
+                as_left=_files_as_left(text, node, earlier, _CLIPBOARD in known_sources, source.checks),
+                given_from=known_sources,
                 left_out=left_out,
             )
         )
@@ -72,17 +74,17 @@ def sheet_of(task: Task, source: ExportSource) -> JudgingSheet:
     )
 
 
-def expressed(
-    source: ExportSource, say: Callable[[Task], T], refused: list[Refused]
+def expressible_tasks(
+    source: ExportSource, express: Callable[[Task], T], refused: list[Refused]
 ) -> Iterator[tuple[Task, T]]:
-    """The tasks with what `say` makes of each; those it cannot say go to `refused`, with the reason."""
+    """The tasks with what `express` returns for each; those it refuses go to `refused`, with the reason."""
     for task in source.tasks():
         try:
-            said = say(task)
+            expression = express(task)
         except InexpressibleError as error:
             refused.append(Refused(item_id=task.task_id, reason=str(error)))
         else:
-            yield task, said
+            yield task, expression
 
 
 def applications_of(task: Task, source: ExportSource) -> list[Application]:
@@ -92,7 +94,7 @@ def applications_of(task: Task, source: ExportSource) -> list[Application]:
     missing = next((name for name in names if name not in source.applications), None)
     if missing is not None:
         raise InexpressibleError(f"the application {missing} is not stored")
-    _refuse_what_is_elsewhere(task, source)
+    _refuse_unstartable(task, source)
     applications = source.applications_in(task.world)
     if applications is None:
         raise InexpressibleError(
@@ -101,7 +103,7 @@ def applications_of(task: Task, source: ExportSource) -> list[Application]:
     return [applications[name] for name in names]
 
 
-def _refuse_what_is_elsewhere(task: Task, source: ExportSource) -> None:
+def _refuse_unstartable(task: Task, source: ExportSource) -> None:
     if task.simulated:
         raise InexpressibleError("it runs on simulated applications")
     for name in sorted({node.application for node in task.graph.nodes}):
@@ -109,114 +111,113 @@ def _refuse_what_is_elsewhere(task: Task, source: ExportSource) -> None:
             raise InexpressibleError(f"{name} is not started by taskloom, so no other machine can start it")
 
 
-def _refuse_what_is_undone(node: BoundSubtask, others: list[BoundSubtask]) -> None:
+def _refuse_volatile(node: BoundSubtask, others: list[BoundSubtask]) -> None:
     for other in others:
-        left = {*node.outputs, *node.consumed}
-        if {*other.consumed} & {*node.outputs} or {*other.outputs} & left:
+        left_behind = {*node.outputs, *node.consumed}
+        if {*other.consumed} & {*node.outputs} or {*other.outputs} & left_behind:
             raise InexpressibleError(
                 f"{node.subtask_id} is volatile: {other.subtask_id} changes what it leaves behind, and the"
                 " task is judged only at the end"
             )
 
 
-def rewritten(
-    source: str, node: BoundSubtask, checks: Mapping[str, CheckFacts], given: Collection[str]
+def without_momentary_checks(
+    source: str, node: BoundSubtask, checks: Mapping[str, CheckFacts], known_sources: Collection[str]
 ) -> tuple[str, tuple[str, ...]]:
-    """The function as it can be asked at the end of the task, and the checks taken out; no text where nothing
-    is left, `InexpressibleError` where it judges the route or cannot be taken apart. What is `given` is
-    known."""
+    """The function without checks of momentary state, and the removed checks; no text where nothing is left,
+    `InexpressibleError` where it judges the route or cannot be rewritten. Checks may read `known_sources`."""
     try:
         module = ast.parse(source)
     except SyntaxError:
         raise InexpressibleError(f"the evaluation function of {node.subtask_id} is not Python") from None
 
-    def is_gone(call: ast.Call) -> bool:
+    def is_removed(call: ast.Call) -> bool:
         facts = checks.get(call.func.id) if isinstance(call.func, ast.Name) else None
-        copied_out = any(
-            word.arg == "target" and isinstance(word.value, ast.Constant) and word.value.value == _CLIPBOARD
-            for word in call.keywords
+        copied = any(
+            item.arg == "target" and isinstance(item.value, ast.Constant) and item.value.value == _CLIPBOARD
+            for item in call.keywords
         )
-        return facts is not None and (facts.momentary or copied_out or _reads_what_is_open(call, given))
+        return facts is not None and (facts.momentary or copied or _reads_open_document(call, known_sources))
 
     calls = list(_checks_in(module))
     for name, _ in calls:
         if name not in checks or checks[name].reads == "inputs":
             raise InexpressibleError(
-                f"the evaluation function of {node.subtask_id} asks {name}, which is about more than files"
+                f"the evaluation function of {node.subtask_id} calls {name}, which is about more than files"
             )
-    if all(is_gone(call) for _, call in calls):
+    if all(is_removed(call) for _, call in calls):
         return "", ()
-    taken = tuple(sorted({name for name, call in calls if is_gone(call)}))
-    if not taken:
+    removed = tuple(sorted({name for name, call in calls if is_removed(call)}))
+    if not removed:
         return source, ()
-    changed = ast.fix_missing_locations(WithoutChecks(is_gone).visit(module))
-    if any(is_gone(call) for _, call in _checks_in(changed)):
+    changed = ast.fix_missing_locations(WithoutChecks(is_removed).visit(module))
+    if any(is_removed(call) for _, call in _checks_in(changed)):
         raise InexpressibleError(
             f"the evaluation function of {node.subtask_id} mixes files with what the screen shows"
         )
-    return ast.unparse(changed) + "\n", taken
+    return ast.unparse(changed) + "\n", removed
 
 
-def _taken_over(
+def _files_as_left(
     source: str,
     node: BoundSubtask,
     earlier: list[BoundSubtask],
     clipboard: bool,
     checks: Mapping[str, CheckFacts],
 ) -> tuple[str, ...]:
-    """Files of applications whose state between the subtasks is compared with, and is there at the end;
-    `InexpressibleError` where it is not kept."""
-    made = {item.value for other in earlier for item in other.outputs if item.kind is ResourceKind.RECORD}
-    read: set[str] = set()
+    """Files of applications that are compared with their state between the subtasks, which is kept until the
+    end; `InexpressibleError` where it is not."""
+    outputs = {item.value for other in earlier for item in other.outputs if item.kind is ResourceKind.RECORD}
+    compared: set[str] = set()
     changed: set[str] = set()
     for name, call in _checks_in(ast.parse(source)):
-        words = (*call.args, *(word.value for word in call.keywords))
-        given = [_text_of(item, node.parameters) for item in words]
-        at_start = any(word.arg == "at_start" for word in call.keywords)
-        takes_over = any(word.arg == "source" for word in call.keywords)
-        if not clipboard and (checks[name].reads == "clipboard" or _CLIPBOARD in given):
+        arguments = (*call.args, *(keyword.value for keyword in call.keywords))
+        texts = [_text_of(item, node.parameters) for item in arguments]
+        at_start = any(keyword.arg == "at_start" for keyword in call.keywords)
+        takes_over = any(keyword.arg == "source" for keyword in call.keywords)
+        if not clipboard and (checks[name].reads == "clipboard" or _CLIPBOARD in texts):
             raise InexpressibleError(
                 f"the evaluation function of {node.subtask_id} compares with the clipboard"
             )
         if checks[name].reads == "clipboard" or not (checks[name].of_source or at_start):
             continue
         if not (takes_over or at_start):
-            changed.add(given[0] or "")
+            changed.add(texts[0] or "")
         values = {_text_of(item, node.parameters) for item in ast.walk(call) if isinstance(item, ast.expr)}
-        unknown = bool(earlier) and given[:1] == [None] and not any(_checks_in(words[0]))
-        if unknown or made & (values - {""}):
-            read.add(given[0] or "")
-    if "" in read or read & changed:
+        unknown = bool(earlier) and texts[:1] == [None] and not any(_checks_in(arguments[0]))
+        if unknown or outputs & (values - {""}):
+            compared.add(texts[0] or "")
+    if "" in compared or compared & changed:
         raise InexpressibleError(
             f"the evaluation function of {node.subtask_id} compares with a state between the subtasks"
         )
-    return tuple(sorted(read))
+    return tuple(sorted(compared))
 
 
-def _given(
+def _known_sources(
     name: str, graph: networkx.DiGraph[str], nodes: Mapping[str, BoundSubtask], source: ExportSource
 ) -> dict[str, str]:
-    """The files whose text is in the clipboard and the open documents that a node is given, where known."""
-    found: dict[str, str] = {}
+    """The files whose text is in the clipboard and the open documents that a node receives, where known."""
+    sources: dict[str, str] = {}
     for producer in graph.predecessors(name):
         node = nodes[producer]
         function = source.functions.get(node.subtask_id)
         for _, call in _checks_in(ast.parse(function.source if function is not None else "")):
-            words = {word.arg: _text_of(word.value, node.parameters) for word in call.keywords}
-            target, origin = words.get("target") or "", words.get("source")
+            keywords = {keyword.arg: _text_of(keyword.value, node.parameters) for keyword in call.keywords}
+            target, origin = keywords.get("target") or "", keywords.get("source")
             if origin and (target == _CLIPBOARD or is_open_document(target)):
-                found.setdefault(target, origin)
-    return found
+                sources.setdefault(target, origin)
+    return sources
 
 
-def _reads_what_is_open(call: ast.Call, given: Collection[str]) -> bool:
-    """Whether a check looks at a document open in an editor, no file; what it was `given` is known."""
-    sources = [word.value for word in call.keywords if word.arg == "source"]
+def _reads_open_document(call: ast.Call, known_sources: Collection[str]) -> bool:
+    """Whether a check reads a document open in an editor, other than as one of the `known_sources`."""
+    sources = [keyword.value for keyword in call.keywords if keyword.arg == "source"]
     return any(
         isinstance(item, ast.Constant)
         and isinstance(item.value, str)
         and is_open_document(item.value)
-        and not (item in sources and item.value in given)
+        and not (item in sources and item.value in known_sources)
         for item in ast.walk(call)
     )
 
@@ -247,30 +248,30 @@ def _text_of(node: ast.expr, parameters: Mapping[str, str]) -> str | None:
 
 
 class WithoutChecks(ast.NodeTransformer):
-    """Puts a constant that decides nothing in the place of calls of some checks.
+    """Replaces calls of some checks by a constant that decides nothing.
 
-    It knows the places in which a condition must hold: the first part of a pair in a list of conditions, a
-    guard that ends in failure, what is returned. Elsewhere, and inside an `or` of what must hold, the calls
-    stay, for the caller to refuse.
+    This covers the places where a condition must hold: the first part of a pair in a list of conditions, a
+    guard that ends in failure, the returned value. In other places, and inside an `or` of what must hold, the
+    calls stay, for the caller to refuse.
     """
 
-    def __init__(self, is_gone: Callable[[ast.Call], bool]) -> None:
-        self._is_gone = is_gone
+    def __init__(self, is_removed: Callable[[ast.Call], bool]) -> None:
+        self._is_removed = is_removed
 
     def visit_List(self, node: ast.List) -> ast.expr:
         """Conditions of a list: each alone, or with its message."""
         for place, item in enumerate(node.elts):
             if isinstance(item, ast.Tuple) and item.elts:
-                item.elts[0] = self._without(item.elts[0], True)
+                item.elts[0] = self._neutralize(item.elts[0], True)
             else:
-                node.elts[place] = self._without(item, True)
+                node.elts[place] = self._neutralize(item, True)
         return node
 
     def visit_If(self, node: ast.If) -> ast.AST:
         """A guard; its condition must not hold."""
         if not _fails(node.body) or node.orelse:
             return self.generic_visit(node)
-        node.test = self._without(node.test, False)
+        node.test = self._neutralize(node.test, False)
         return node
 
     def visit_Return(self, node: ast.Return) -> ast.stmt:
@@ -278,21 +279,21 @@ class WithoutChecks(ast.NodeTransformer):
         value = node.value
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "EvalResult":
             if value.args:
-                value.args[0] = self._without(value.args[0], True)
-            for word in value.keywords:
-                if word.arg == "success":
-                    word.value = self._without(word.value, True)
+                value.args[0] = self._neutralize(value.args[0], True)
+            for keyword in value.keywords:
+                if keyword.arg == "success":
+                    keyword.value = self._neutralize(keyword.value, True)
         elif value is not None:
-            node.value = self._without(value, True)
+            node.value = self._neutralize(value, True)
         return node
 
-    def _without(self, node: ast.expr, neutral: bool) -> ast.expr:
+    def _neutralize(self, node: ast.expr, neutral: bool) -> ast.expr:
         if isinstance(node, ast.Call):
-            return ast.Constant(neutral) if self._is_gone(node) else node
+            return ast.Constant(neutral) if self._is_removed(node) else node
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            node.operand = self._without(node.operand, not neutral)
+            node.operand = self._neutralize(node.operand, not neutral)
         elif isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And if neutral else ast.Or):
-            node.values = [self._without(item, neutral) for item in node.values]
+            node.values = [self._neutralize(item, neutral) for item in node.values]
         return node
 
 
@@ -302,6 +303,6 @@ def _fails(body: list[ast.stmt]) -> bool:
         return False
     value = last.value
     if isinstance(value, ast.Call):
-        given = value.args[0] if value.args else None
-        value = given or next((word.value for word in value.keywords if word.arg == "success"), value)
+        first = value.args[0] if value.args else None
+        value = first or next((item.value for item in value.keywords if item.arg == "success"), value)
     return isinstance(value, ast.Constant) and value.value is False

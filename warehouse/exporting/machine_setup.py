@@ -2,7 +2,7 @@
 in Chrome; for other machines, a program that does so.
 
 The machine image has every application under `/home/user/applications/<name>`, Node and Chrome on the
-path. State lies under `.applications` of the home folder, where evaluation functions look for it.
+path. State is under `.applications` of the home folder, where evaluation functions look for it.
 """
 
 import base64
@@ -17,7 +17,7 @@ HOME: Final = "/home/user"
 _FIRST_PORT: Final = 8800
 _CHUNK: Final = 60_000
 """Bytes per command: one argument of a process may have at most 128 KiB."""
-_WAIT: Final = """\
+_WAIT_FOR_PORT: Final = """\
 import socket, sys, time
 for _ in range(600):
     try:
@@ -30,14 +30,14 @@ _CHROME: Final[tuple[tuple[str, ...], ...]] = (
     ("google-chrome", "--remote-debugging-port=1337"),
     ("socat", "tcp-listen:9222,fork", "tcp:localhost:1337"),
 )
-"""What every Chrome task of OSWorld starts first: its setup reaches the browser through port 9222."""
+"""Commands that start every Chrome task of OSWorld, whose setup reaches the browser through port 9222."""
 
 
 def setup(
     applications: Sequence[Application], before_browser: Sequence[dict[str, object]] = ()
 ) -> list[dict[str, object]]:
     """The steps of `config`, a port for each application; `before_browser` when all have started."""
-    steps, urls = _own_steps(applications)
+    steps, urls = _setup_steps(applications)
     return [
         *steps,
         *before_browser,
@@ -46,8 +46,8 @@ def setup(
     ]
 
 
-def _own_steps(applications: Sequence[Application]) -> tuple[list[dict[str, object]], list[str]]:
-    """What writes and starts the applications, and their addresses."""
+def _setup_steps(applications: Sequence[Application]) -> tuple[list[dict[str, object]], list[str]]:
+    """The steps that write and start the applications, and their addresses."""
     steps: list[dict[str, object]] = []
     written: set[str] = set()
     urls: list[str] = []
@@ -58,10 +58,10 @@ def _own_steps(applications: Sequence[Application]) -> tuple[list[dict[str, obje
                 written.add(path)
                 steps += write_file(path, content)
         for command in application.preparation.commands:
-            arguments = [_filled(part, places) for part in command]
+            arguments = [_fill(part, places) for part in command]
             steps.append(execute(["env", "-C", places["state"], *arguments]))
         steps.append(_step("launch", command=_launch(application, places)))
-        steps.append(execute(["python3", "-c", _WAIT, str(port)]))
+        steps.append(execute(["python3", "-c", _WAIT_FOR_PORT, str(port)]))
         urls.append(f"http://localhost:{port}{application.launch.url_path}")
     return steps, urls
 
@@ -88,7 +88,7 @@ def _files(application: Application, places: Mapping[str, str]) -> Iterator[tupl
         if text.startswith(ASSET_PREFIX):
             content = content_of(text, application).replace(b"{port}", places["port"].encode())
         else:
-            content = _filled(text, places).encode()
+            content = _fill(text, places).encode()
         yield f"{places['state']}/{name}", content
 
 
@@ -108,10 +108,10 @@ def write_file(path: str, content: bytes) -> list[dict[str, object]]:
 def _launch(application: Application, places: Mapping[str, str]) -> list[str]:
     launch = application.launch
     if not launch.command:
-        folder = _filled(launch.serve, places)
+        folder = _fill(launch.serve, places)
         return ["python3", "-m", "http.server", places["port"], "--bind", "127.0.0.1", "--directory", folder]
-    variables = [f"{name}={_filled(value, places)}" for name, value in launch.environment.items()]
-    return ["env", "-C", places["state"], *variables, *(_filled(part, places) for part in launch.command)]
+    variables = [f"{name}={_fill(value, places)}" for name, value in launch.environment.items()]
+    return ["env", "-C", places["state"], *variables, *(_fill(part, places) for part in launch.command)]
 
 
 def execute(command: list[str]) -> dict[str, object]:
@@ -123,14 +123,14 @@ def _step(kind: str, **parameters: object) -> dict[str, object]:
     return {"type": kind, "parameters": parameters}
 
 
-def _filled(text: str, places: Mapping[str, str]) -> str:
+def _fill(text: str, places: Mapping[str, str]) -> str:
     for name, value in places.items():
         text = text.replace(f"{{{name}}}", value)
     return text
 
 
 START_COPY: Final = "/var/lib/taskloom/start"
-"""Where the copy of the home folder at the start lies."""
+"""Folder with the copy of the home folder at the start."""
 
 _PROGRAM: Final = '''\
 """Brings this machine to the start of the task: files, applications, a copy of the home folder, then the browser."""
@@ -176,6 +176,6 @@ if len(sys.argv) > 1:
 
 
 def start_script(applications: Sequence[Application]) -> str:
-    """The program's text. It runs the command it is given once all is started."""
-    steps, urls = _own_steps(applications)
+    """The text of the program, which runs the command that it is given once everything has started."""
+    steps, urls = _setup_steps(applications)
     return _PROGRAM.format(copy=START_COPY, steps=json.dumps(steps), urls=json.dumps(urls))

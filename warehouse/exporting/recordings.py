@@ -1,4 +1,4 @@
-"""What exports of recordings share: actions as others write them, dialogues for training, files per set."""
+"""What exports of recordings share: actions in other notations, dialogues for training, files per set."""
 
 import json
 import math
@@ -24,7 +24,7 @@ from taskloom.warehouse.exporting.exporting import (
 )
 
 _PLACES: Final = frozenset({"operation", "control_label", "end_label", "point", "points", "position", "path"})
-"""Fields of gestures that say where; calls name points of the screen instead."""
+"""Fields of gestures that locate them; calls name points of the screen instead."""
 
 
 def paper_action(step: TrajectoryStep) -> dict[str, object]:
@@ -39,7 +39,7 @@ def paper_action(step: TrajectoryStep) -> dict[str, object]:
     }
 
 
-def in_words(step: TrajectoryStep) -> str:
+def describe_step(step: TrajectoryStep) -> str:
     """What a step did: `click Button “Save”`, `type “hello”, press Enter in Edit “Title”`."""
     target = ""
     if step.target:
@@ -73,8 +73,8 @@ def points_of(step: TrajectoryStep) -> list[tuple[int, int]]:
     return [(inside(x, left, right), inside(y, top, bottom)) for x, y in action.fractions]
 
 
-def scaled(point: tuple[int, int], size: tuple[int, int], coordinates: Coordinates) -> list[float]:
-    """A point in the wanted coordinates, rounded so that it still stands for the same pixel."""
+def scale(point: tuple[int, int], size: tuple[int, int], coordinates: Coordinates) -> list[float]:
+    """A point in the wanted coordinates, rounded so that it still means the same pixel."""
     if coordinates == "absolute":
         return [point[0], point[1]]
     unit = 1 if coordinates == "unit" else 1000
@@ -85,8 +85,8 @@ def scaled(point: tuple[int, int], size: tuple[int, int], coordinates: Coordinat
     ]
 
 
-def unscaled(value: Sequence[float], size: tuple[int, int], coordinates: Coordinates) -> tuple[int, int]:
-    """The pixel that scaled coordinates stand for."""
+def unscale(value: Sequence[float], size: tuple[int, int], coordinates: Coordinates) -> tuple[int, int]:
+    """The pixel that scaled coordinates mean."""
     x, y = value
     if coordinates == "absolute":
         return int(x), int(y)
@@ -109,7 +109,7 @@ def call_arguments(
 ) -> dict[str, object]:
     """The arguments of the action as one call: where, on which control, and how."""
     arguments: dict[str, object] = {}
-    points = [scaled(point, size, coordinates) for point in points_of(step)]
+    points = [scale(point, size, coordinates) for point in points_of(step)]
     if isinstance(step.action, DragInput):
         arguments["path"] = points
     elif points:
@@ -120,7 +120,7 @@ def call_arguments(
     return arguments
 
 
-def announced_calls() -> str:
+def list_calls() -> str:
     """The calls that `call_text` writes, with the names of their arguments."""
     calls = []
     for name, gesture in GESTURES.items():
@@ -140,33 +140,33 @@ SYSTEM: Final = (
     "You operate a computer. You see the screen, think, and answer with one action, or with finish() once it"
     " shows that the work is done. Points are {coordinates}. Actions: {actions}, finish()."
 )
-"""What the agent is told about its actions."""
+"""Instructions to the agent about its actions."""
 FINISH: Final = "Action: finish()"
-_SCORES: Final = (
+_SCORE_FIELDS: Final = (
     *("experiment_id", "agent", "task_id", "variant", "repeat", "end", "success", "coverage_rate"),
     *("logical_consistency", "held", "clean", "answered"),
 )
 _MARKS: Final = re.compile(r"<( *)(image|video|audio)( *)>")
 _CALL: Final = re.compile(r"^Action:", re.MULTILINE)
-"""A line of a thought that would be read as an action."""
-_ESCAPED: Final = re.compile(r"< ( *)(image|video|audio)( *) >")
+"""Start of a line of a thought that would be read as an action."""
+_ESCAPED_MARKS: Final = re.compile(r"< ( *)(image|video|audio)( *) >")
 COORDINATES: Final = {
     "absolute": "pixels of the screenshot",
     "unit": "fractions of its width and height, from 0 to 1",
     "thousand": "thousandths of its width and height, from 0 to 1000",
 }
-"""What the agent is told about points, by the coordinates."""
+"""Description of points in these instructions, by the coordinates."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One step: the screen, what is asked, what is answered."""
+    """One step: the screen, the question and the answer."""
 
     screenshot: Screenshot
     question: str
     answer: str
     learnt: bool = True
-    """Whether it should be learnt; not so a slip, which stands there for the sake of what follows."""
+    """Whether to train on the answer; false for a slip, which is kept for the sake of what follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ class Dialogue:
     split: str
     turns: tuple[Turn, ...]
     scored: Mapping[str, object] = field(default_factory=dict)
-    """`scores`: what an agent's attempt came to; empty for verified work."""
+    """`scores` of an agent's attempt; empty for verified work."""
 
 
 def without_marks(text: str) -> str:
@@ -191,17 +191,17 @@ def without_marks(text: str) -> str:
 
 
 def with_marks(text: str) -> str:
-    """What `without_marks` was given.
+    """The text that `without_marks` was given.
 
     >>> with_marks(without_marks("<audio> < audio>"))
     '<audio> < audio>'
     """
-    return _ESCAPED.sub(r"<\1\2\3>", text)
+    return _ESCAPED_MARKS.sub(r"<\1\2\3>", text)
 
 
 def system_text(options: ExportOptions) -> str:
     """The system message, which says in which coordinates points are given."""
-    return SYSTEM.format(coordinates=COORDINATES[options.coordinates], actions=announced_calls())
+    return SYSTEM.format(coordinates=COORDINATES[options.coordinates], actions=list_calls())
 
 
 def dialogues(source: ExportSource, options: ExportOptions) -> Iterator[Dialogue]:
@@ -209,8 +209,8 @@ def dialogues(source: ExportSource, options: ExportOptions) -> Iterator[Dialogue
 
     With the instruction level `low` these are the trajectories of the subtasks, with `high` the successful
     replays of whole tasks under the task's instruction. With a window, every part begins with what was done
-    before it, and its id ends with its first step. Agents' attempts are under what the agent was told;
-    what could not be done is left out as a slip is.
+    before it, and its id ends with its first step. Agents' attempts have the agent's instruction; actions
+    that could not be performed are left out as slips are.
     """
     stepwise = options.granularity == "step"
     for trajectory, instruction, split, scores in recordings(source, options):
@@ -221,8 +221,8 @@ def dialogues(source: ExportSource, options: ExportOptions) -> Iterator[Dialogue
             if stepwise and not turns[start].learnt:
                 continue
             part = bool(stepwise or options.window)
-            asked = _with_history(trajectory, start, instruction, options) if part else instruction
-            first = replace(turns[start], question=asked)
+            question = _with_history(trajectory, start, instruction, options) if part else instruction
+            first = replace(turns[start], question=question)
             name = f"{trajectory.trajectory_id}#{start + 1}" if part else trajectory.trajectory_id
             yield Dialogue(name, split, (first, *turns[start + 1 : start + size]), scored)
 
@@ -251,13 +251,13 @@ def recordings(
 
 
 def scores_of(run: AgentRun) -> dict[str, object]:
-    """Who made an attempt, how it ended, and its scores as far as they are defined."""
-    said = run.model_dump(mode="json", include=set(_SCORES))
-    return {name: said[name] for name in _SCORES if said[name] is not None} | run.further_metrics
+    """The agent of an attempt, how it ended, and its scores as far as they are defined."""
+    fields = run.model_dump(mode="json", include=set(_SCORE_FIELDS))
+    return {name: fields[name] for name in _SCORE_FIELDS if fields[name] is not None} | run.further_metrics
 
 
 def answer_text(step: TrajectoryStep, options: ExportOptions) -> str:
-    """What the agent answers at a step: its thought, then one action."""
+    """The agent's answer at a step: its thought, then one action."""
     size = image_size(step.observation_screenshot.png)
     lines = [f"Thought: {_CALL.sub(' Action:', step.thought)}"] if step.thought else []
     return "\n".join([*lines, f"Action: {call_text(step, size, options.coordinates)}"])
@@ -280,27 +280,27 @@ def _turns(trajectory: Trajectory, options: ExportOptions) -> list[Turn]:
 
 
 def _with_history(trajectory: Trajectory, count: int, instruction: str, options: ExportOptions) -> str:
-    done = [
+    actions = [
         f"{item.step}. {call_text(item, image_size(item.observation_screenshot.png), options.coordinates)}"
         for item in trajectory.steps[:count]
         if not item.problem
     ]
-    return "\n".join([f"Task: {instruction}", "Done so far:", *(done or ["nothing"])])
+    return "\n".join([f"Task: {instruction}", "Done so far:", *(actions or ["nothing"])])
 
 
 class RecordFiles:
-    """One file per set: JSON lines, or one JSON list; beyond a limit lines go into `<set>-00001.jsonl` and
-    on."""
+    """One file per set: JSON lines, or one JSON list; beyond a limit, lines continue in `<set>-00001.jsonl`
+    and so on."""
 
     def __init__(
-        self, folder: Path, *, lines: bool, most_bytes: float = math.inf, most_records: float = math.inf
+        self, folder: Path, *, lines: bool, max_bytes: float = math.inf, max_records: float = math.inf
     ) -> None:
-        """Write into `folder`; the limits hold for each file of lines."""
+        """Write into `folder`; the limits apply to each file of lines."""
         self.counts: Counter[str] = Counter()
         self.files: defaultdict[str, list[str]] = defaultdict(list)
         self._folder = folder
         self._lines = lines
-        self._most = (most_bytes, most_records)
+        self._limits = (max_bytes, max_records)
         self._open: dict[str, tuple[TextIO, int, int]] = {}
         """Open files by set, with the bytes and the records that they hold."""
 
@@ -316,12 +316,12 @@ class RecordFiles:
         """Append a record to the file of the set `name`."""
         text = json.dumps(record, ensure_ascii=False)
         size = len(text.encode()) + 1
-        file, held, records = self._open[name] if name in self._open else (self._next(name), 0, 0)
-        if records and (held + size > self._most[0] or records >= self._most[1]):
+        file, total, records = self._open[name] if name in self._open else (self._next(name), 0, 0)
+        if records and (total + size > self._limits[0] or records >= self._limits[1]):
             file.close()
-            file, held, records = self._next(name), 0, 0
+            file, total, records = self._next(name), 0, 0
         file.write(f"{text}\n" if self._lines else f"{',' if records else '['}\n{text}")
-        self._open[name] = (file, held + size, records + 1)
+        self._open[name] = (file, total + size, records + 1)
         self.counts[name] += 1
 
     def _next(self, name: str) -> TextIO:
@@ -330,7 +330,7 @@ class RecordFiles:
         return (self._folder / parts[-1]).open("w", encoding="utf-8")
 
     def outcome(self, refused: Sequence[Refused] = (), notes: Sequence[str] = ()) -> ExportOutcome:
-        """How many records each set has, and what was left out."""
+        """The number of records in each set, and what was left out."""
         return ExportOutcome(
             counts=dict(sorted(self.counts.items())), refused=tuple(refused), notes=tuple(notes)
         )

@@ -1,4 +1,4 @@
-"""The formats whose records are files of a set, for training: a function for each."""
+"""The formats for training with files of records per set: a function for each."""
 
 import base64
 import io
@@ -17,57 +17,57 @@ from taskloom.taskgraph.records.interaction import ClickInput, Screenshot
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
 from taskloom.warehouse.exporting.files import safe_name, write_json, write_picture
-from taskloom.warehouse.exporting.judging_sheets import expressed, sheet_of
+from taskloom.warehouse.exporting.judging_sheets import expressible_tasks, sheet_of
 from taskloom.warehouse.exporting.recordings import (
     COORDINATES,
     Dialogue,
     RecordFiles,
     answer_text,
+    describe_step,
     dialogues,
     image_size,
-    in_words,
     points_of,
     recordings,
-    scaled,
+    scale,
     system_text,
     without_marks,
 )
 
 
 def grounding(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
-    """Grounding data as LLaVA and Qwen-VL read them: a picture, the words for a place on it, and its point
+    """Grounding data as LLaVA and Qwen-VL read them: a picture, a description of a place on it, and its point
     and box.
 
     `<set>.json` with one record for each click on a known control, and `images/`. The answer is the point in
-    the coordinates asked for; `point` and `bbox` repeat it as numbers, with the box of the control.
+    the requested coordinates; `point` and `bbox` repeat it as numbers, with the box of the control.
     """
     with RecordFiles(folder, lines=False) as records:
         for trajectory, _, split, _ in recordings(source, options):
             for step in trajectory.steps:
                 if isinstance(step.action, ClickInput) and step.target and step.target_rectangle:
                     name = f"{trajectory.trajectory_id}#{step.step}"
-                    records.add(split, _grounded(name, step, step.target_rectangle, folder, options))
+                    records.add(split, _grounding_record(name, step, step.target_rectangle, folder, options))
     return records.outcome()
 
 
-def _grounded(
+def _grounding_record(
     name: str, step: TrajectoryStep, box: tuple[int, int, int, int], folder: Path, options: ExportOptions
 ) -> dict[str, object]:
     left, top, right, bottom = box
     size = image_size(step.observation_screenshot.png)
     point, first, last = (
-        scaled(place, size, options.coordinates)
+        scale(place, size, options.coordinates)
         for place in (points_of(step)[0], (left, top), (right - 1, bottom - 1))
     )
-    asked = (
-        f"Where do you click to {without_marks(in_words(step))}? Answer with the point [x, y] in"
+    question = (
+        f"Where do you click to {without_marks(describe_step(step))}? Answer with the point [x, y] in"
         f" {COORDINATES[options.coordinates]}."
     )
     return {
         "id": name,
         "image": write_picture(folder, step.observation_screenshot),
         "conversations": [
-            {"from": "human", "value": f"<image>\n{asked}"},
+            {"from": "human", "value": f"<image>\n{question}"},
             {"from": "gpt", "value": f"[{', '.join(f'{part:g}' for part in point)}]"},
         ],
         "point": point,
@@ -75,11 +75,11 @@ def _grounded(
     }
 
 
-_MOST_PICTURES: Final = 10
-_MOST_PICTURE_BYTES: Final = 10_000_000
-_MOST_RECORDS: Final = 50_000
-_MOST_FILE_BYTES: Final = 512_000_000
-_LEAST_RECORDS: Final = 10
+_MAX_PICTURES: Final = 10
+_MAX_PICTURE_BYTES: Final = 10_000_000
+_MAX_RECORDS: Final = 50_000
+_MAX_FILE_BYTES: Final = 512_000_000
+_MIN_RECORDS: Final = 10
 _NOT_SHOWN: Final = "(The screen is not shown.)"
 _COLOUR_TYPES: Final = (2, 6)
 """Byte 25 of a PNG with RGB or RGBA pixels."""
@@ -88,17 +88,17 @@ _COLOUR_TYPES: Final = (2, 6)
 def openai_chat(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
     """Fine-tuning records in the chat format of OpenAI: `<set>.jsonl` with messages.
 
-    Pictures stand in the records as `data:` URLs, or as addresses under a prefix of yours with the files in
-    `images/`. The records keep OpenAI's published rules for fine-tuning with pictures: `system`, `user` and
+    Pictures are in the records as `data:` URLs, or as addresses under a prefix of yours with the files in
+    `images/`. The records follow OpenAI's published rules for fine-tuning with pictures: `system`, `user` and
     `assistant` messages, the last one from the assistant, pictures only from the user, at most ten of them
     and 10 MB each, RGB or RGBA, PNG; at most 50,000 records and 512 MB a file, beyond which further files
-    begin. A slip made on purpose has `weight` 0, which leaves it out of the loss, and so has an answer to a
-    screen that is not shown; records of single steps leave slips out altogether. `index.jsonl` says which
-    recording each record is from, because records may have no other fields than `messages`.
+    begin. A slip made on purpose has `weight` 0, which excludes it from the loss, and so has an answer to a
+    screen that is not shown; records of single steps leave slips out altogether. `index.jsonl` names the
+    recording of each record, because records may have no other fields than `messages`.
     """
     refused: list[Refused] = []
     with (
-        RecordFiles(folder, lines=True, most_bytes=_MOST_FILE_BYTES, most_records=_MOST_RECORDS) as records,
+        RecordFiles(folder, lines=True, max_bytes=_MAX_FILE_BYTES, max_records=_MAX_RECORDS) as records,
         (folder / "index.jsonl").open("w", encoding="utf-8") as index,
     ):
         for dialogue in dialogues(source, options):
@@ -111,28 +111,28 @@ def openai_chat(source: ExportSource, folder: Path, options: ExportOptions) -> E
             index.write(json.dumps(line, ensure_ascii=False) + "\n")
             records.add(split, _chat(dialogue, first, folder, options))
     notes = [
-        f"{name} has {count} records; OpenAI asks for at least {_LEAST_RECORDS}."
+        f"{name} has {count} records; OpenAI asks for at least {_MIN_RECORDS}."
         for name, count in sorted(records.counts.items())
-        if count < _LEAST_RECORDS
+        if count < _MIN_RECORDS
     ]
     if options.image_urls != "data":
         notes.append(f"Upload images/ so that the addresses under {options.image_urls} lead to its files.")
     return records.outcome(refused, notes)
 
 
-def _broken_rule(shown: list[Screenshot]) -> str:
-    if len(shown) > _MOST_PICTURES:
+def _broken_rule(screenshots: list[Screenshot]) -> str:
+    if len(screenshots) > _MAX_PICTURES:
         return (
-            f"more than {_MOST_PICTURES} pictures in one record; `--window {_MOST_PICTURES}` cuts recordings,"
-            f" `--pictures {_MOST_PICTURES}` shows the last ones"
+            f"more than {_MAX_PICTURES} pictures in one record; `--window {_MAX_PICTURES}` cuts recordings,"
+            f" `--pictures {_MAX_PICTURES}` shows the last ones"
         )
-    if any(len(screenshot.png) > _MOST_PICTURE_BYTES for screenshot in shown):
-        return f"a picture larger than {_MOST_PICTURE_BYTES // 1_000_000} MB"
+    if any(len(screenshot.png) > _MAX_PICTURE_BYTES for screenshot in screenshots):
+        return f"a picture larger than {_MAX_PICTURE_BYTES // 1_000_000} MB"
     return ""
 
 
 def _chat(dialogue: Dialogue, first: int, folder: Path, options: ExportOptions) -> dict[str, object]:
-    """The messages of a dialogue, of whose turns the `first` and later ones show their screens."""
+    """The messages of a dialogue, in which the turns from `first` on show their screens."""
     messages: list[dict[str, object]] = [{"role": "system", "content": system_text(options)}]
     for number, turn in enumerate(dialogue.turns):
         content: list[dict[str, object]] = []
@@ -148,13 +148,13 @@ def _chat(dialogue: Dialogue, first: int, folder: Path, options: ExportOptions) 
 
 
 def _address(screenshot: Screenshot, folder: Path, options: ExportOptions) -> str:
-    picture = screenshot.model_copy(update={"png": _in_true_colours(screenshot.png)})
+    picture = screenshot.model_copy(update={"png": _as_rgb(screenshot.png)})
     if options.image_urls == "data":
         return f"data:image/png;base64,{base64.b64encode(picture.png).decode()}"
     return f"{options.image_urls.rstrip('/')}/{write_picture(folder, picture)}"
 
 
-def _in_true_colours(png: bytes) -> bytes:
+def _as_rgb(png: bytes) -> bytes:
     if len(png) < 26 or png[25] in _COLOUR_TYPES:
         return png
     out = io.BytesIO()
@@ -167,8 +167,8 @@ def preference_pairs(source: ExportSource, folder: Path, options: ExportOptions)
     """Preference pairs: at one screen, the answer of an accepted trajectory over that of a rejected one.
 
     A rejected trajectory is one whose round of cross-verification was not accepted because its evaluation
-    failed. It is paired with an accepted trajectory of the same instance at the first step at which both saw
-    the same screen and acted differently. Rejected trajectories without such a step are listed as refused.
+    failed. It is paired with an accepted trajectory of the same instance at the first step where both saw the
+    same screen and acted differently. Rejected trajectories without such a step are listed as refused.
     """
     accepted: defaultdict[str, list[str]] = defaultdict(list)
     rejected: dict[str, VerificationRound] = {}
@@ -179,7 +179,7 @@ def preference_pairs(source: ExportSource, folder: Path, options: ExportOptions)
             accepted[verification.instance_id].append(verification.trajectory_id)
         elif verification.evaluation is not None and not verification.evaluation.passed:
             rejected[verification.trajectory_id] = verification
-    for trajectory_id in {name for found in accepted.values() for name in found}:
+    for trajectory_id in {name for names in accepted.values() for name in names}:
         rejected.pop(trajectory_id, None)
     refused: list[Refused] = []
     with RecordFiles(folder, lines=True) as records:
@@ -189,7 +189,7 @@ def preference_pairs(source: ExportSource, folder: Path, options: ExportOptions)
             reason = "no accepted trajectory of the same instance"
             if bad is not None and better is not None:
                 reason = "never saw a screen of the accepted one"
-                if steps := _parting(better, bad):
+                if steps := _first_difference(better, bad):
                     split = source.split_of_subtask[verification.subtask_id]
                     records.add(split, _pair(better, bad, *steps, folder, options))
                     continue
@@ -197,7 +197,7 @@ def preference_pairs(source: ExportSource, folder: Path, options: ExportOptions)
     return records.outcome(refused)
 
 
-def _parting(better: Trajectory, bad: Trajectory) -> tuple[TrajectoryStep, TrajectoryStep] | None:
+def _first_difference(better: Trajectory, bad: Trajectory) -> tuple[TrajectoryStep, TrajectoryStep] | None:
     for good_step, bad_step in zip(better.steps, bad.steps, strict=False):
         if good_step.observation_screenshot.sha256 != bad_step.observation_screenshot.sha256:
             return None
@@ -232,8 +232,8 @@ def sharegpt(source: ExportSource, folder: Path, options: ExportOptions) -> Expo
 
     LLaMA-Factory reads the folder as it is (`dataset_dir`), with the datasets `taskloom_<set>`; `image` is
     always a list, in the order of the `<image>` marks. A slip made on purpose has `train: false`: axolotl
-    leaves it out of the loss with `message_field_training: train`. For trainers that know no such field
-    export single steps, where slips are left out.
+    excludes it from the loss with `message_field_training: train`. For trainers without such a field, export
+    single steps, where slips are left out.
     """
     with RecordFiles(folder, lines=False) as records:
         for dialogue in dialogues(source, options):
@@ -264,15 +264,15 @@ def _conversation(dialogue: Dialogue, folder: Path, options: ExportOptions) -> d
     }
 
 
-_TOLD: Final = (
+_SYSTEM_MESSAGE: Final = (
     "You operate a computer. Do what the user asks in the applications that are open; files are in your home"
     " folder."
 )
 
 
 def verifiers(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
-    """Rows for reinforcement learning (verifiers, TRL): `<set>.jsonl` with prompt and what judges the result,
-    a task a line.
+    """Rows for reinforcement learning (verifiers, TRL): `<set>.jsonl` with a prompt and what judges the
+    result, one task per line.
 
     `prompt` is a chat, `answer` is empty because the state is judged, and `info` is a JSON text with the
     judging sheet (`taskloom judge`, `taskloom.evaluators_api.judging_folders.judge_home`), the levels and the
@@ -280,7 +280,7 @@ def verifiers(source: ExportSource, folder: Path, options: ExportOptions) -> Exp
     """
     refused: list[Refused] = []
     with RecordFiles(folder, lines=True) as records:
-        for task, sheet in expressed(source, lambda task: sheet_of(task, source), refused):
+        for task, sheet in expressible_tasks(source, lambda task: sheet_of(task, source), refused):
             information = {
                 "sheet": sheet.model_dump(mode="json"),
                 "applications": sorted({node.application for node in task.graph.nodes}),
@@ -291,7 +291,7 @@ def verifiers(source: ExportSource, folder: Path, options: ExportOptions) -> Exp
                 "id": task.task_id,
                 "name": task.intent or task.task_id,
                 "prompt": [
-                    {"role": "system", "content": _TOLD},
+                    {"role": "system", "content": _SYSTEM_MESSAGE},
                     {"role": "user", "content": task.instruction},
                 ],
                 "answer": "",
@@ -302,15 +302,15 @@ def verifiers(source: ExportSource, folder: Path, options: ExportOptions) -> Exp
     return records.outcome(refused)
 
 
-_SAMPLES: Final = 1000
+_STEPS_PER_SHARD: Final = 1000
 
 
 def web_dataset(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
     """WebDataset shards for training at scale: `<set>-00000.tar` with `<key>.png` and `<key>.json` for every
     step.
 
-    A key holds no dot, at which readers of the format end it, and stands for one id. The JSON holds the
-    system text, what is asked and what should be answered. Shards hold a thousand steps; equal data give
+    A key belongs to one id and has no dot, at which readers of the format end it. The JSON holds the system
+    text, the question and the answer. Shards hold a thousand steps; equal data give
     equal bytes.
     """
     counts: Counter[str] = Counter()
@@ -318,10 +318,10 @@ def web_dataset(source: ExportSource, folder: Path, options: ExportOptions) -> E
     with ExitStack() as stack:
         for dialogue in dialogues(source, options.model_copy(update={"granularity": "step"})):
             split = dialogue.split
-            if counts[split] % _SAMPLES == 0:
+            if counts[split] % _STEPS_PER_SHARD == 0:
                 if split in shards:
                     shards[split].close()
-                name = f"{split}-{counts[split] // _SAMPLES:05}.tar"
+                name = f"{split}-{counts[split] // _STEPS_PER_SHARD:05}.tar"
                 shards[split] = stack.enter_context(tarfile.open(folder / name, "w"))
             _add_step(shards[split], dialogue, options)
             counts[split] += 1
@@ -338,20 +338,20 @@ def _add_step(shard: tarfile.TarFile, dialogue: Dialogue, options: ExportOptions
         **dialogue.scored,
     }
     key = safe_name(dialogue.dialogue_id).replace(".", "%2E")
-    told = json.dumps(record, ensure_ascii=False).encode()
-    for ending, data in (("png", turn.screenshot.png), ("json", told)):
+    text = json.dumps(record, ensure_ascii=False).encode()
+    for ending, data in (("png", turn.screenshot.png), ("json", text)):
         member = tarfile.TarInfo(f"{key}.{ending}")
         member.size = len(data)
         shard.addfile(member, io.BytesIO(data))
 
 
-_OF_RECORDINGS: Final = (grounding, openai_chat, sharegpt, web_dataset)
+_RECORDING_FORMATS: Final = (grounding, openai_chat, sharegpt, web_dataset)
 ROWS: Final = {
     write.__name__: SimpleNamespace(
         write=write,
-        RECORDINGS=write in _OF_RECORDINGS,
+        RECORDINGS=write in _RECORDING_FORMATS,
         REFUSES_TASKS=write is verifiers,
     )
-    for write in (*_OF_RECORDINGS, preference_pairs, verifiers)
+    for write in (*_RECORDING_FORMATS, preference_pairs, verifiers)
 }
 """The formats by name."""

@@ -53,23 +53,23 @@ def _record(
 
 
 def agent_net_code(step: TrajectoryStep, size: tuple[int, int]) -> str:
-    """The step as PyAutoGUI code with points as fractions; text beyond its ASCII keyboard is inserted."""
+    """The step as PyAutoGUI code with points as fractions; text outside its ASCII keyboard is pasted."""
     if isinstance(step.action, WaitInput):
         return "computer.wait()" if step.action.seconds == 1 else f"computer.wait({step.action.seconds!r})"
-    return "\n".join(_in_fractions(_typeable(line), size) for line in pyautogui_statements(step))
+    return "\n".join(_to_fractions(_paste_unless_ascii(line), size) for line in pyautogui_statements(step))
 
 
-def _typeable(statement: str) -> str:
-    typed = _TYPING.match(statement)
-    if typed is None or statement.isascii():
+def _paste_unless_ascii(statement: str) -> str:
+    match = _TYPING.match(statement)
+    if match is None or statement.isascii():
         return statement
-    text = ascii(ast.literal_eval(typed[1]))
+    text = ascii(ast.literal_eval(match[1]))
     return f"pyperclip.copy({text})\npyautogui.hotkey('ctrl', 'v')"
 
 
-def _in_fractions(statement: str, size: tuple[int, int]) -> str:
-    def fractions(match: re.Match[str]) -> str:
+def _to_fractions(statement: str, size: tuple[int, int]) -> str:
+    def replacement(match: re.Match[str]) -> str:
         x, y = ((int(match[at]) + 0.5) / max(extent, 1) for at, extent in ((2, size[0]), (3, size[1])))
         return f"{match[1]}(x={x:.5f}, y={y:.5f}"
 
-    return _POINT.sub(fractions, statement)
+    return _POINT.sub(replacement, statement)

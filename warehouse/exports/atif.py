@@ -1,8 +1,7 @@
-"""ATIF, the Agent Trajectory Interchange Format: `<set>/<recording>/trajectory.json`, its pictures beside it.
+"""ATIF, the Agent Trajectory Interchange Format: `<set>/<recording>/trajectory.json` and pictures.
 
 The first step is the user's: the instruction and the first screen. Every further one is the agent's: its
-thought, the action as a tool call with points on the screen, and the screen that came of it as the
-observation.
+thought, the action as a tool call with points on the screen, and the resulting screen as the observation.
 """
 
 from collections import Counter
@@ -51,8 +50,8 @@ def _document(
             ],
         }
     ]
-    for step, seen in zip_longest(trajectory.steps, screens[1:]):
-        steps.append(_step(step, seen or step.evidence.screenshot, place, options))
+    for step, result_screen in zip_longest(trajectory.steps, screens[1:]):
+        steps.append(_step(step, result_screen or step.evidence.screenshot, place, options))
     return {
         "schema_version": SCHEMA,
         "session_id": trajectory.trajectory_id,
@@ -76,7 +75,7 @@ def _document(
 
 
 def _step(
-    step: TrajectoryStep, seen: Screenshot | None, place: Path, options: ExportOptions
+    step: TrajectoryStep, result_screen: Screenshot | None, place: Path, options: ExportOptions
 ) -> dict[str, object]:
     name = f"call-{step.step}"
     extra = {"control": step.target.text} if step.target and step.target.text else {}
@@ -84,7 +83,7 @@ def _step(
     extra |= {"problem": step.problem} if step.problem else {}
     content = [
         *([{"type": "text", "text": step.change}] if step.change else []),
-        *_pictures(seen, place),
+        *_pictures(result_screen, place),
     ]
     return {
         "step_id": step.step + 1,

@@ -2,7 +2,7 @@
 
 `<id>/task.json` says how the machine is set up, `<id>/initial_setup.py` does it, and `<id>/reward.py` prints
 `REWARD: 1.0` or `REWARD: 0.0`. The machine image needs taskloom, which judges, and the applications under
-`/home/user/applications`. Where sets were asked for, there is a table for each, `data/tasks_<set>.parquet`.
+`/home/user/applications`. With sets, there is a table for each, `data/tasks_<set>.parquet`.
 """
 
 import io
@@ -20,16 +20,16 @@ from taskloom.resources.dimensions import DIMENSIONS, LEVELS, Level
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
 from taskloom.warehouse.exporting.files import write_json
-from taskloom.warehouse.exporting.judging_sheets import applications_of, expressed, sheet_of
+from taskloom.warehouse.exporting.judging_sheets import applications_of, expressible_tasks, sheet_of
 from taskloom.warehouse.exporting.machine_setup import START_COPY, start_script
 
 ARCHIVE: Final = "artifacts/cua_gym_tasks_v1.tar.zst"
-"""The archive with all bundles, where the dataset has it."""
+"""Path of the archive with all bundles in the dataset."""
 _NAMESPACE: Final = uuid.UUID("c2c6f3a0-55b1-5b0e-8f0c-5a9f4d0f3e77")
 _SETUP: Final = "initial_setup.py"
 _TARGET: Final = f"/home/user/{_SETUP}"
 _REWARD: Final = '''\
-"""Reward of the task {task_id}: taskloom's judge, asked about the home folder at the start and now."""
+"""Reward of the task {task_id}: taskloom's judgement of the home folder, compared with its start."""
 
 import json
 import pathlib
@@ -42,12 +42,12 @@ def compute_reward():
     from taskloom.evaluators_api.judging_folders import judge_home
     from taskloom.taskgraph.records.judging_sheet import JudgingSheet
 
-    found = judge_home(
+    judgement = judge_home(
         JudgingSheet.model_validate(SHEET), pathlib.Path("{start}"), pathlib.Path("/home/user")
     )
-    for item in found.subtasks:
+    for item in judgement.subtasks:
         print("done" if item.success else "not done", item.instance_id, item.message, file=sys.stderr)
-    print("REWARD: {{:.1f}}".format(found.reward))
+    print("REWARD: {{:.1f}}".format(judgement.reward))
 
 
 if __name__ == "__main__":
@@ -65,7 +65,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
         pa.output_stream(str(folder / ARCHIVE), compression="zstd") as compressed,
         tarfile.open(fileobj=compressed, mode="w|", format=tarfile.PAX_FORMAT) as archive,
     ):
-        for task, (row, files) in expressed(source, lambda task: _bundle(task, source), refused):
+        for task, (row, files) in expressible_tasks(source, lambda task: _bundle(task, source), refused):
             rows.setdefault(source.split_of(task.task_id) if source.splits else "", []).append(row)
             for name, text in files.items():
                 data = text.encode()
@@ -73,22 +73,22 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
                 member.size = len(data)
                 archive.addfile(member, io.BytesIO(data))
     (folder / "data").mkdir()
-    for name, found in rows.items():
-        table = pa.Table.from_pylist(found)
+    for name, rows_of_set in rows.items():
+        table = pa.Table.from_pylist(rows_of_set)
         suffix = f"_{name}" if name else ""
         pyarrow.parquet.write_table(table, folder / "data" / f"tasks{suffix}.parquet", compression="zstd")
-    everything = [row for found in rows.values() for row in found]
+    all_rows = [row for rows_of_set in rows.values() for row in rows_of_set]
     statistics = {
-        "tasks": len(everything),
-        "files": 3 * len(everything),
-        "app_types": dict(sorted(Counter(str(row["app_type"]) for row in everything).items())),
-        "platforms": dict(sorted(Counter(str(row["platform"]) for row in everything).items())),
+        "tasks": len(all_rows),
+        "files": 3 * len(all_rows),
+        "app_types": dict(sorted(Counter(str(row["app_type"]) for row in all_rows).items())),
+        "platforms": dict(sorted(Counter(str(row["platform"]) for row in all_rows).items())),
     }
     write_json(folder / "stats.json", statistics)
     write_json(folder / "url_variables.json", {"variables": {}})
     (folder / "README.md").write_text(card_of(sorted(rows)), encoding="utf-8")
     return ExportOutcome(
-        counts={"tasks": len(everything)} if everything else {},
+        counts={"tasks": len(all_rows)} if all_rows else {},
         refused=tuple(refused),
         notes=(
             "The machine image needs taskloom for reward.py, and each application under"
@@ -101,16 +101,16 @@ def _bundle(task: Task, source: ExportSource) -> tuple[dict[str, object], dict[s
     """The row of a task, and its files."""
     sheet, applications = sheet_of(task, source), applications_of(task, source)
     names, task_id = [item.name for item in applications], str(uuid.uuid5(_NAMESPACE, task.task_id))
-    several = len(names) > 1
-    app_type = "multi_apps" if several else names[0]
+    is_multiple = len(names) > 1
+    app_type = "multi_apps" if is_multiple else names[0]
     levels: list[Level] = [getattr(task.complexity, f"{name}_level") for name in DIMENSIONS]
     difficulty = max(levels, key=LEVELS.index)
     row: dict[str, object] = {
         "id": task_id,
         "instruction": task.instruction,
         "app_type": app_type,
-        "app_family": "multi_apps" if several else "other",
-        "platform": "cross_app" if several else "desktop",
+        "app_family": "multi_apps" if is_multiple else "other",
+        "platform": "cross_app" if is_multiple else "desktop",
         "difficulty": difficulty,
         "setup_kind": "py",
         "num_setup_steps": 2,
@@ -123,7 +123,7 @@ def _bundle(task: Task, source: ExportSource) -> tuple[dict[str, object], dict[s
         "reward_member": f"{task_id}/reward.py",
         "setup_file_members": [f"{task_id}/{_SETUP}"],
     }
-    own = {
+    description = {
         "id": task_id,
         "instruction": task.instruction,
         "app_type": app_type,
@@ -137,14 +137,14 @@ def _bundle(task: Task, source: ExportSource) -> tuple[dict[str, object], dict[s
         "related_apps": names,
     }
     return row, {
-        "task.json": json.dumps(own, ensure_ascii=False, indent=2) + "\n",
+        "task.json": json.dumps(description, ensure_ascii=False, indent=2) + "\n",
         "reward.py": _REWARD.format(task_id=task_id, sheet=sheet.model_dump_json(), start=START_COPY),
         _SETUP: start_script(applications),
     }
 
 
 def card_of(sets: list[str]) -> str:
-    """What tells `datasets` which files are rows: without it every JSON file here is taken for some."""
+    """The card that names the files of rows to `datasets`, which otherwise takes every JSON file for rows."""
     files = "".join(
         f"  - split: {name or 'train'}\n    path: data/tasks{'_' if name else ''}{name}.parquet\n"
         for name in sets

@@ -1,6 +1,6 @@
 """Harbor task packages: a folder per task with `task.toml`, `instruction.md`, `environment/` and `tests/`.
 
-Where sets were asked for, each set is a folder of packages. The environment is a Dockerfile that installs
+With sets, each is a folder of packages. The environment is a Dockerfile that installs
 taskloom (build argument `TASKLOOM`: a requirement or the address of a wheel) and the applications, and a
 program that brings the container to the start of the task. `tests/test.sh` runs `taskloom judge` on the home
 folder and writes `reward.json`.
@@ -18,7 +18,7 @@ from taskloom.resources.applications import Application
 from taskloom.taskgraph.records.evaluation_function import JudgingSheet
 from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
-from taskloom.warehouse.exporting.judging_sheets import applications_of, expressed, sheet_of
+from taskloom.warehouse.exporting.judging_sheets import applications_of, expressible_tasks, sheet_of
 from taskloom.warehouse.exporting.machine_setup import START_COPY, start_script
 
 _SCHEMA: Final = "1.3"
@@ -50,7 +50,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     """Write a package for every task that can be judged by its files."""
     counts: Counter[str] = Counter()
     refused: list[Refused] = []
-    for task, (sheet, applications) in expressed(
+    for task, (sheet, applications) in expressible_tasks(
         source, lambda task: (sheet_of(task, source), applications_of(task, source)), refused
     ):
         place = folder / source.split_of(task.task_id) if source.splits else folder
@@ -124,4 +124,4 @@ def _configuration(task: Task, sheet: JudgingSheet, names: list[str]) -> str:
         lines += [f"[{section}]"] if section else []
         lines += (f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items())
         lines.append("")
-    return "\n".join(lines).replace("\x7f", "\\u007f")  # else texts, lists and numbers are as in JSON
+    return "\n".join(lines).replace("\x7f", "\\u007f")  # otherwise values are as in JSON

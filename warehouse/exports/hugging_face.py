@@ -31,11 +31,11 @@ from taskloom.warehouse.schema import TABLE_NAMED, TABLE_OF_RECORD
 from taskloom.warehouse.sets.key_table import SPLITS
 from taskloom.warehouse.storage.rows import encode_record
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.task_quality import UNKNOWN, error_rates, task_quality
+from taskloom.warehouse.task_quality import ERROR_RATES_UNKNOWN, error_rates, task_quality
 from taskloom.warehouse.versions import REASONS, ScoreValidity, score_validity
 
 _IMAGE: Final = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
-"""How `datasets` keeps pictures."""
+"""The type of pictures in `datasets`."""
 _MOST_ROWS: Final = 200_000
 _MOST_BYTES: Final = 500_000_000
 _RECORDS_PER_PART = 1_000
@@ -46,10 +46,10 @@ _STEP_COLUMNS: Final[dict[str, tuple[pa.DataType, str]]] = {
     "trajectory_id": (pa.string(), "The recording it belongs to."),
     "subtask_id": (pa.string(), "The subtask that was performed, or `task:` and the task."),
     "step": (pa.int64(), "Number of the step, from 1."),
-    "instruction": (pa.string(), "What the recording follows."),
+    "instruction": (pa.string(), "Instruction that the recording follows."),
     "screenshot": (_IMAGE, "The screen before the action."),
-    "description": (pa.string(), "What the agent said of the screen."),
-    "thought": (pa.string(), "Why it acted so."),
+    "description": (pa.string(), "The agent's description of the screen."),
+    "thought": (pa.string(), "The agent's reason for the action."),
     "slip": (
         pa.string(),
         "`slip` for a harmless mistake made on purpose, to be left out of the loss; `recovery` for taking it"
@@ -59,7 +59,7 @@ _STEP_COLUMNS: Final[dict[str, tuple[pa.DataType, str]]] = {
     "arguments": (pa.string(), "Its arguments, as JSON."),
     "points": (
         pa.list_(pa.list_(pa.int64())),
-        "Where on the screenshot, in pixels; several for a drag.",
+        "Points of the action on the screenshot, in pixels; several for a drag.",
     ),
     "rectangle": (
         pa.list_(pa.int64()),
@@ -92,22 +92,24 @@ class ParquetFiles:
     def add(self, configuration: str, split: str, table: pa.Table, schema: pa.Schema) -> None:
         """Append rows as a row group of their own."""
         key = (configuration, split)
-        writer, path, held = self._open.pop(key, (None, Path(), 0))
-        if writer is not None and (held + table.num_rows > _MOST_ROWS or path.stat().st_size > _MOST_BYTES):
+        writer, path, row_count = self._open.pop(key, (None, Path(), 0))
+        if writer is not None and (
+            row_count + table.num_rows > _MOST_ROWS or path.stat().st_size > _MOST_BYTES
+        ):
             writer.close()
             writer = None
         if writer is None:
             names = self.files.setdefault(configuration, {}).setdefault(split, [])
             path = self._folder / configuration / f"{split}-{len(names):05}.parquet"
             path.parent.mkdir(parents=True, exist_ok=True)
-            described = {"huggingface": json.dumps({"info": {"features": _feature(pa.struct(schema))}})}
+            metadata = {"huggingface": json.dumps({"info": {"features": _feature(pa.struct(schema))}})}
             writer = pyarrow.parquet.ParquetWriter(
-                path, schema.with_metadata(described), compression="zstd", compression_level=3
+                path, schema.with_metadata(metadata), compression="zstd", compression_level=3
             )
             names.append(path.relative_to(self._folder).as_posix())
-            held = 0
+            row_count = 0
         writer.write_table(table.cast(schema))
-        self._open[key] = (writer, path, held + table.num_rows)
+        self._open[key] = (writer, path, row_count + table.num_rows)
         self.rows[configuration][split] += table.num_rows
 
 
@@ -136,14 +138,14 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
         ):
             schema = TABLE_OF_RECORD[record].arrow
             for split in SPLITS:
-                own = [item for key, item in members.items() if set_of[key] == split]
-                for start in range(0, len(own), _RECORDS_PER_PART):
-                    part = own[start : start + _RECORDS_PER_PART]
+                selected = [item for key, item in members.items() if set_of[key] == split]
+                for start in range(0, len(selected), _RECORDS_PER_PART):
+                    part = selected[start : start + _RECORDS_PER_PART]
                     parquet.add(configuration, split, _table(record, part), schema)
         for name, rows in _batched(_steps(source, options)):
             parquet.add(_STEPS, name, pa.Table.from_pylist(rows, schema=_STEP_SCHEMA), _STEP_SCHEMA)
     (folder / "README.md").write_text(_card(source, options, parquet), encoding="utf-8")
-    return ExportOutcome(counts={name: found.total() for name, found in parquet.rows.items() if found})
+    return ExportOutcome(counts={name: counts.total() for name, counts in parquet.rows.items() if counts})
 
 
 def _write_tasks(source: ExportSource, parquet: ParquetFiles) -> None:
@@ -193,18 +195,18 @@ def _steps(source: ExportSource, options: ExportOptions) -> Iterator[tuple[str, 
             )
 
 
-_CHOSEN: Final = """
+_CHOSEN_SQL: Final = """
 WITH listed AS (SELECT unnest($ids::VARCHAR[]) AS task_id, unnest($sets::VARCHAR[]) AS split),
 chosen AS (SELECT *, task_id IN (SELECT task_id FROM replays WHERE success) AS replayed FROM tasks JOIN listed USING (task_id)),
 of_nodes AS (SELECT unnest(nodes).subtask_id AS name, replayed FROM chosen),
 of_applications AS (SELECT unnest(applications) AS name FROM chosen)
 """  # noqa: E501
-_SUMS: Final = r"""
+_SUMS_SQL: Final = r"""
 SELECT min(node_count) AS least_nodes, max(node_count) AS most_nodes, avg(node_count) AS mean_nodes,
-    min(said) AS least_words, max(said) AS most_words, avg(said) AS mean_words,
+    min(word_count) AS least_words, max(word_count) AS most_words, avg(word_count) AS mean_words,
     count(*) FILTER (simulated) AS simulated, count(*) FILTER (covered) AS covered, count(*) FILTER (replayed) AS replayed,
     (SELECT count(DISTINCT name) FROM of_nodes WHERE replayed) AS replayed_subtasks
-FROM (SELECT *, len(regexp_extract_all(coalesce(instruction, ''), '[^\s\p{Z}]+')) AS said FROM chosen)
+FROM (SELECT *, len(regexp_extract_all(coalesce(instruction, ''), '[^\s\p{Z}]+')) AS word_count FROM chosen)
 """  # noqa: E501
 
 
@@ -212,39 +214,39 @@ def dataset_counts(source: ExportSource) -> dict[str, object]:
     """The counts by the names of the card's template.
 
     `sums` over all tasks, `tasks` by set, `levels` by set (or none), dimension and level, and how often
-    each of the `applications`, `scenarios`, `subtasks` and `worlds` stands in them, the most frequent
+    each of the `applications`, `scenarios`, `subtasks` and `worlds` occurs in them, the most frequent
     first.
     """
     members = [(name, split) for split, names in source.by_set().items() for name in names]
     values = {"ids": [name for name, _ in members], "sets": [split for _, split in members]}
 
-    def counted(name: str, table: str = "chosen") -> Counter[str]:
+    def count_by(name: str, table: str = "chosen") -> Counter[str]:
         sql = f"SELECT {name}, count(*) FROM {table} GROUP BY 1 ORDER BY 2 DESC, 1"
-        found = source.warehouse.query(_CHOSEN + sql, values).rows()
-        return Counter({str(value): int(str(count)) for value, count in found if value is not None})
+        rows = source.warehouse.query(_CHOSEN_SQL + sql, values).rows()
+        return Counter({str(value): int(str(count)) for value, count in rows if value is not None})
 
     levels: Counter[tuple[str, str, str]] = Counter()
     for row in TABLE:
         sql = f"SELECT split, {row.level_column}, count(*) FROM chosen GROUP BY ALL"
-        for split, level, count in source.warehouse.query(_CHOSEN + sql, values).rows():
+        for split, level, count in source.warehouse.query(_CHOSEN_SQL + sql, values).rows():
             for name in (str(split), ""):
                 levels[name, row.name, str(level)] += int(str(count))
     return {
         "tasks": Counter(split for _, split in members),
-        "sums": source.warehouse.query(_CHOSEN + _SUMS, values).as_dicts()[0],
+        "sums": source.warehouse.query(_CHOSEN_SQL + _SUMS_SQL, values).as_dicts()[0],
         "levels": levels,
-        "applications": counted("name", "of_applications"),
-        "scenarios": counted("scenario"),
-        "subtasks": counted("name", "of_nodes"),
-        "worlds": counted("CASE WHEN coalesce(world, '') = '' THEN 'the first' ELSE world END"),
+        "applications": count_by("name", "of_applications"),
+        "scenarios": count_by("scenario"),
+        "subtasks": count_by("name", "of_nodes"),
+        "worlds": count_by("CASE WHEN coalesce(world, '') = '' THEN 'the first' ELSE world END"),
     }
 
 
 _TITLE: Final = "Graph-structured tasks for computer-use agents"
 _SIZES: Final = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
-_SHOWN: Final = 5
+_NAMES_SHOWN: Final = 5
 _MARKS: Final = re.compile(r"[\\|`\[\]]")
-"""Marks that make columns, code, links and pictures, and the one that takes that from them."""
+"""Marks of columns, code, links and pictures, and the backslash, which escapes them."""
 
 
 def _card(source: ExportSource, options: ExportOptions, parquet: ParquetFiles) -> str:
@@ -271,7 +273,7 @@ def _card(source: ExportSource, options: ExportOptions, parquet: ParquetFiles) -
         size=next((name for limit, name in _SIZES if total < limit), "n>1M"),
         models=[f"{row['provider']}/{row['model']}" for row in called],
         version=warehouse.version,
-        splits=[name for name in SPLITS if any(name in found for found in parquet.files.values())],
+        splits=[name for name in SPLITS if any(name in sets for sets in parquet.files.values())],
         meanings={name: _meanings(name) for name in parquet.files},
         report=source.leakage,
         sets=[name for name in SPLITS if source.splits.get(name)],
@@ -284,8 +286,8 @@ def _card(source: ExportSource, options: ExportOptions, parquet: ParquetFiles) -
         dimensions=TABLE,
         levels=LEVELS,
         reasons=REASONS,
-        rates_unknown=UNKNOWN,
-        often=_often,
+        rates_unknown=ERROR_RATES_UNKNOWN,
+        most_frequent=_most_frequent,
     )
 
 
@@ -300,14 +302,14 @@ def _plain(text: object) -> str:
     return escape(_MARKS.sub(r"\\\g<0>", line), quote=False)
 
 
-def _often(found: Counter[str], total: int) -> str:
+def _most_frequent(counts: Counter[str], total: int) -> str:
     return ", ".join(
-        f"{_plain(name or 'none')} {count / total:.0%}" for name, count in found.most_common(_SHOWN)
+        f"{_plain(name or 'none')} {count / total:.0%}" for name, count in counts.most_common(_NAMES_SHOWN)
     )
 
 
 def _earlier_scores(warehouse: Warehouse) -> ScoreValidity | None:
-    """Scores of the version before that do not count in this one; None where there is no such version."""
+    """Scores of the previous version that do not count in this one; None where there is no such version."""
     if warehouse.version is None:
         return None
     with warehouse.reopened() as present:

@@ -2,9 +2,9 @@
 
 `subtasks/<id>.json` (C.1), `trajectories/<id>.json` (C.2), `evaluations/<subtask>.py` (C.3),
 `tasks/<id>.json` (C.4), `task_trajectories/<id>.json` (C.5), `images/<hash>.png`. The nodes of a graph are
-subtask ids; a subtask that stands twice in one task, with different parameters, has its instance id there
+subtask ids; a subtask that occurs twice in one task, with different parameters, has its instance id there
 instead. What the paper's fields cannot hold (which parameters a node is bound to, which resource an edge
-carries) stands in `bindings.jsonl`, one task per line, and in `templates.jsonl`, one subtask per line; the
+carries) is in `bindings.jsonl`, one task per line, and in `templates.jsonl`, one subtask per line; the
 import reads both where they are present. `task_dag/` holds the tasks as the authors' own evaluator loads
 them: `tasks/`, `subtasks.json` and `evaluations/<node>.txt`.
 """
@@ -25,7 +25,7 @@ from taskloom.warehouse.exporting.recordings import paper_action
 _RESULT: Final = (
     "def EvalResult(success, message='', progress=0.0):\n    return EvaluateResult(success, message)\n\n\n"
 )
-"""What their evaluator wants a function to return, by the name that ours use."""
+"""Defines what their evaluator wants a function to return, under the name that ours use."""
 _RESULT_DEFINED: Final = re.compile(
     r"^\s*(EvalResult\s*=|class\s+EvalResult\b|from\s.*\bEvalResult\b)", re.MULTILINE
 )
@@ -33,7 +33,7 @@ EVALUATION_HEADER: Final = (
     "from collections import namedtuple\n\n"
     'EvalResult = namedtuple("EvalResult", ["success", "message", "progress"])\n\n\n'
 )
-"""What the paper's example begins with, and a function that uses `EvalResult` without defining it needs."""
+"""Beginning of the paper's example, needed by a function that uses `EvalResult` without defining it."""
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
@@ -41,24 +41,24 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     counts: Counter[str] = Counter()
     refused: list[Refused] = []
 
-    def put(kind: str, name: str, fields: Mapping[str, object]) -> None:
+    def write_item(kind: str, name: str, fields: Mapping[str, object]) -> None:
         write_json(folder / kind / f"{safe_name(name)}.json", fields)
         counts[kind] += 1
 
     for subtask in source.subtasks.values():
-        put("subtasks", subtask.subtask_id, subtask_fields(subtask))
+        write_item("subtasks", subtask.subtask_id, subtask_fields(subtask))
     for trajectory in source.trajectories():
-        put("trajectories", trajectory.trajectory_id, _trajectory_fields(trajectory, folder))
+        write_item("trajectories", trajectory.trajectory_id, _trajectory_fields(trajectory, folder))
     for function in source.functions.values():
         target = folder / "evaluations" / f"{safe_name(function.subtask_id)}.py"
         target.parent.mkdir(exist_ok=True)
         header = "" if _RESULT_DEFINED.search(function.source) else EVALUATION_HEADER
         target.write_text(header + function.source, encoding="utf-8")
         counts["evaluations"] += 1
-    cut = 0
+    incomplete = 0
     for task, replays in source.tasks_with(Replay, "task_id"):
-        put("tasks", task.task_id, task_fields(task))
-        cut += task.successful_order_count > len(task.successful_orders)
+        write_item("tasks", task.task_id, task_fields(task))
+        incomplete += task.successful_order_count > len(task.successful_orders)
         for replay in replays:
             if not replay.success:
                 continue
@@ -67,13 +67,17 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
                 refused.append(Refused(item_id=replay.replay_id, reason="its recording is not stored"))
                 continue
             fields = _task_trajectory_fields(task, replay, recording, folder)
-            put("task_trajectories", replay.replay_id, fields)
+            write_item("task_trajectories", replay.replay_id, fields)
     refused += _write_task_dags(source, folder, counts)
     write_lines(folder / "bindings.jsonl", (task.model_dump(mode="json") for task in source.tasks()))
     write_lines(
         folder / "templates.jsonl", (item.model_dump(mode="json") for item in source.subtasks.values())
     )
-    notes = [f"`successful_topo` lists only the stored orders of {cut} tasks that have more."] if cut else []
+    notes = (
+        [f"`successful_topo` lists only the stored orders of {incomplete} tasks that have more."]
+        if incomplete
+        else []
+    )
     if options.coordinates != "absolute":
         notes.append("`rect` is always in pixels, as in the paper.")
     return ExportOutcome(counts=dict(counts), refused=tuple(refused), notes=tuple(notes))
@@ -127,7 +131,7 @@ def _trajectory_fields(trajectory: Trajectory, folder: Path) -> dict[str, object
     return {
         "trajectory_id": trajectory.trajectory_id,
         "instruction": trajectory.instruction,
-        **_done(trajectory, folder),
+        **_step_fields(trajectory, folder),
         "subtask_id": trajectory.subtask_id,
     }
 
@@ -143,11 +147,11 @@ def _task_trajectory_fields(
         "topological_order": [names[node] for node in replay.order],
         "instruction": task.instruction,
         "intent": task.intent,
-        **_done(recording, folder),
+        **_step_fields(recording, folder),
     }
 
 
-def _done(recording: Trajectory, folder: Path) -> dict[str, object]:
+def _step_fields(recording: Trajectory, folder: Path) -> dict[str, object]:
     return {
         "observations": [write_picture(folder, step.observation_screenshot) for step in recording.steps],
         "actions": [paper_action(step) for step in recording.steps],

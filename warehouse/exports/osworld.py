@@ -1,13 +1,13 @@
 """OSWorld: `examples/<domain>/<id>.json` per task, and `test_all.json` with the names of every domain's
 files.
 
-Where sets were asked for, `test_train.json`, `test_validation.json` and `test_test.json` list each, as
-OSWorld's `--test_all_meta_path` reads them.
+With sets, `test_train.json`, `test_validation.json` and `test_test.json` list each, as OSWorld's
+`--test_all_meta_path` reads them.
 
-A task that files alone can judge goes out with `taskloom judge` as its evaluator, which the machine must
-have. The sheet comes to the machine after the work (`postconfig`), so nobody can read it before; the copy of
-the home folder that it compares with is made at the start, when all applications run and the browser does not
-yet. The others are refused with the reason. Tasks that were imported from OSWorld go out as they came in.
+A task that files alone can judge is exported with `taskloom judge` as its evaluator, which the machine must
+have. The sheet comes to the machine after the work (`postconfig`), so it cannot be read before; the copy of
+the home folder that it compares with is made at the start, when all applications run but not yet the browser.
+Other tasks are refused with the reason. Tasks imported from OSWorld are exported unchanged.
 """
 
 import uuid
@@ -27,7 +27,7 @@ _NAMESPACE = uuid.UUID("6f7c2f0c-2f5f-5d3e-9a55-0d7c2a6f1b11")
 _FOLDER: Final = "/tmp/taskloom"  # noqa: S108 - on the machine of OSWorld, which is new for each task
 _SHEET: Final = f"{_FOLDER}/sheet.json"
 _COPY: Final = f"{_FOLDER}/start"
-_JUDGING: Final = (
+_JUDGE_COMMAND: Final = (
     f"taskloom judge {_SHEET} --start {_COPY} --home {HOME} > /dev/null 2>&1 && echo done || echo not done"
 )
 _COPY_HOME: Final = f"""\
@@ -44,9 +44,8 @@ REFUSES_TASKS = True
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
-    """Write every task that files alone can judge, and one list of them by domain; where there is none it
-    refuses."""
-    listed: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    """Write every task that files alone can judge, and lists of them by domain; refused without any."""
+    stems_by_set: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     refused: list[Refused] = []
     for task, originals in source.tasks_with(ImportedItem, "item_id"):
         original = originals[0] if originals else None
@@ -61,21 +60,21 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
                 refused.append(Refused(item_id=task.task_id, reason=str(error)))
                 continue
         write_json(folder / "examples" / domain / f"{stem}.json", fields)
-        listed[source.split_of(task.task_id)][domain].append(stem)
-    if not listed:
+        stems_by_set[source.split_of(task.task_id)][domain].append(stem)
+    if not stems_by_set:
         raise ExportRefusedError(
             f"OSWorld can express none of the {len(refused)} selected tasks; the first: {refused[0].item_id}:"
             f" {refused[0].reason}."
         )
-    everything: dict[str, list[str]] = defaultdict(list)
-    for domains in listed.values():
+    all_stems: dict[str, list[str]] = defaultdict(list)
+    for domains in stems_by_set.values():
         for domain, stems in domains.items():
-            everything[domain] += stems
-    for name, domains in {**(listed if source.splits else {}), "all": everything}.items():
-        found = {domain: sorted(stems) for domain, stems in sorted(domains.items())}
-        write_json(folder / f"test_{name}.json", found)
+            all_stems[domain] += stems
+    for name, domains in {**(stems_by_set if source.splits else {}), "all": all_stems}.items():
+        sorted_stems = {domain: sorted(stems) for domain, stems in sorted(domains.items())}
+        write_json(folder / f"test_{name}.json", sorted_stems)
     return ExportOutcome(
-        counts={"tasks": sum(len(stems) for stems in everything.values())},
+        counts={"tasks": sum(len(stems) for stems in all_stems.values())},
         refused=tuple(refused),
         notes=(
             "Own tasks assume a machine image that has `taskloom judge`, and on which each application is"
@@ -85,21 +84,21 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
 
 
 def _fields(task: Task, source: ExportSource) -> tuple[str, dict[str, object]]:
-    """The domain of a task, and what its file says."""
-    used = applications_of(task, source)
-    names = [application.name for application in used]
+    """The domain of a task, and the fields of its file."""
+    applications = applications_of(task, source)
+    names = [application.name for application in applications]
     return names[0] if len(names) == 1 else "multi_apps", {
         "id": str(uuid.uuid5(_NAMESPACE, task.task_id)),
         "snapshot": names[0],
         "instruction": task.instruction,
         "source": f"taskloom:{task.task_id}",
-        "config": setup(used, [execute(["python3", "-c", _COPY_HOME])]),
+        "config": setup(applications, [execute(["python3", "-c", _COPY_HOME])]),
         "trajectory": "trajectories/",
         "related_apps": names,
         "evaluator": {
             "postconfig": write_file(_SHEET, sheet_of(task, source).model_dump_json().encode()),
             "func": "exact_match",
-            "result": {"type": "vm_command_line", "command": ["bash", "-c", _JUDGING]},
+            "result": {"type": "vm_command_line", "command": ["bash", "-c", _JUDGE_COMMAND]},
             "expected": {"type": "rule", "rules": {"expected": "done\n"}},
             "options": {},
         },

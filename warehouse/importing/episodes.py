@@ -1,4 +1,4 @@
-"""Demonstrations from other collections as records: a task of one subtask, and its trajectory."""
+"""Foreign demonstrations as records: a task of one subtask, and its trajectory."""
 
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,17 +23,17 @@ from taskloom.warehouse.importing.imported_tasks import (
     canonical_application,
     imported_trajectory,
 )
-from taskloom.warehouse.importing.items import IMPORTED, BrokenItem, Item, Records, checked
+from taskloom.warehouse.importing.items import IMPORTED, BrokenItem, Item, Records, check_items
 from taskloom.warehouse.importing.json_reading import file_inside
 
 
 @dataclass(frozen=True, slots=True)
-class Demonstrated:
+class DemonstratedAction:
     """One action and where it was done."""
 
     action: Action
     rectangle: tuple[int, int, int, int] | None = None
-    """Rectangle in which its points lie, in pixels."""
+    """Rectangle that holds its points, in pixels."""
     target: str = ""
     description: str = ""
     thought: str = ""
@@ -48,29 +48,29 @@ class Picture:
     height: int
 
 
-Step = tuple[Picture | None, Demonstrated | str | None]
-"""A screen and what was done on it; a text says why that is no action here."""
+Step = tuple[Picture | None, DemonstratedAction | str | None]
+"""A screen and the action on it, or the reason why it is not an action here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What a foreign item says of a task of one subtask."""
+    """A foreign item's description of a task of one subtask."""
 
     instruction: str
     applications: Sequence[str] = ()
     """Applications it needs, as its collection spells them; the first one is the subtask's own."""
     _: KW_ONLY
     place: str = ""
-    """File and position it came from, where they are other ones than the item's."""
+    """File and position it came from, where they differ from the item's."""
     infeasible: bool = False
     template: str = ""
     """Id of the template that it fills in; empty where it has none."""
     parameters: Mapping[str, str] = field(default_factory=dict)
     low_level_instructions: Sequence[str] = ()
     content: JsonValue = None
-    """What is kept of the original, where that is not the item itself."""
+    """The original to keep, where that is not the item itself."""
     steps: Sequence[Step] | str | None = None
-    """Its demonstration, or why there is none although it has one."""
+    """Its demonstration, or the reason why it is left out."""
     end: Picture | None = None
 
 
@@ -82,53 +82,55 @@ def read_tasks(
 ) -> Records:
     """The records of items that each are a task of one subtask, and the broken items.
 
-    `name` gives an item's id in its collection, `describe` what it says, or `ImportRefusedError`.
+    `name` returns an item's id in its collection; it and `describe` may raise `ImportRefusedError`.
     """
-    yield from checked(
+    yield from check_items(
         items,
         lambda item: f"{format_name}:{name(item)}",
         lambda item, task_id: task_records(item, task_id, describe(item)),
     )
 
 
-def task_records(item: Item, task_id: str, told: Description) -> Iterator[Record]:
+def task_records(item: Item, task_id: str, description: Description) -> Iterator[Record]:
     """The task of one subtask, its original, and the trajectory of its demonstration.
 
     Nothing in a demonstration is changed or made up: where a picture is absent, or an action has no
     counterpart here, the recording is left out, and a rejection names the step and the reason.
     """
     format_name = task_id.partition(":")[0]
-    found = dict(map(canonical_application, told.applications))
-    (name, category), *others = list(found.items()) or [(format_name, UNKNOWN_CATEGORY)]
+    applications = dict(map(canonical_application, description.applications))
+    (application, category), *others = list(applications.items()) or [(format_name, UNKNOWN_CATEGORY)]
     node = BoundSubtask(
         instance_id=task_id,
-        subtask_id=told.template or task_id,
-        application=name,
+        subtask_id=description.template or task_id,
+        application=application,
         application_category=category,
-        instruction=told.instruction,
-        parameters=dict(told.parameters),
+        instruction=description.instruction,
+        parameters=dict(description.parameters),
     )
     task = build_task(
         task_id,
         [node],
         [],
-        told.instruction,
-        lambda reason: item.refused("", reason),
+        description.instruction,
+        lambda reason: item.refusal("", reason),
         other_applications=dict(others),
     )
-    if told.low_level_instructions:
-        task = task.model_copy(update={"low_level_instructions": tuple(told.low_level_instructions)})
+    if description.low_level_instructions:
+        task = task.model_copy(update={"low_level_instructions": tuple(description.low_level_instructions)})
     yield task
-    yield item.original(task_id, place=told.place, content=told.content, infeasible=told.infeasible)
-    if told.steps is not None:
-        yield _recording(node, told.place, told.steps, told.end)
+    yield item.original(
+        task_id, place=description.place, content=description.content, infeasible=description.infeasible
+    )
+    if description.steps is not None:
+        yield _recording(node, description.place, description.steps, description.end)
 
 
 def _recording(
-    node: BoundSubtask, place: str, told: Sequence[Step] | str, end: Picture | None
+    node: BoundSubtask, place: str, demonstration: Sequence[Step] | str, end: Picture | None
 ) -> Trajectory | Rejection:
-    fault = told if isinstance(told, str) else _first_fault(told)
-    if fault or isinstance(told, str):
+    fault = demonstration if isinstance(demonstration, str) else _first_fault(demonstration)
+    if fault or isinstance(demonstration, str):
         return Rejection(
             item_kind="trajectory",
             item_id=f"{node.instance_id}:demonstration",
@@ -142,8 +144,12 @@ def _recording(
             },
             provenance=IMPORTED,
         )
-    steps = [(picture, done) for picture, done in told if picture and isinstance(done, Demonstrated)]
-    last = Screenshot.of(end.png) if end is not None else None
+    steps = [
+        (picture, recorded)
+        for picture, recorded in demonstration
+        if picture and isinstance(recorded, DemonstratedAction)
+    ]
+    final_screenshot = Screenshot.of(end.png) if end is not None else None
     return imported_trajectory(
         f"{node.instance_id}:demonstration",
         node.subtask_id,
@@ -152,14 +158,14 @@ def _recording(
             TrajectoryStep(
                 step=number,
                 observation_screenshot=Screenshot.of(picture.png),
-                description=done.description,
-                thought=done.thought,
-                action=done.action,
-                target=ControlQuery(text=done.target) if done.target else None,
-                target_rectangle=done.rectangle,
-                evidence=Evidence(step=number, screenshot=last if number == len(steps) else None),
+                description=recorded.description,
+                thought=recorded.thought,
+                action=recorded.action,
+                target=ControlQuery(text=recorded.target) if recorded.target else None,
+                target_rectangle=recorded.rectangle,
+                evidence=Evidence(step=number, screenshot=final_screenshot if number == len(steps) else None),
             )
-            for number, (picture, done) in enumerate(steps, start=1)
+            for number, (picture, recorded) in enumerate(steps, start=1)
         ),
         instance_id=node.instance_id,
         parameters=node.parameters,
@@ -167,18 +173,18 @@ def _recording(
 
 
 def _first_fault(steps: Sequence[Step]) -> str:
-    for number, (picture, done) in enumerate(steps, start=1):
+    for number, (picture, action) in enumerate(steps, start=1):
         if picture is None:
-            return f"step {number} of {len(steps)}: its picture is not there, or is none"
-        if not isinstance(done, Demonstrated):
-            return f"step {number} of {len(steps)}: {done or 'its action has no counterpart here'}"
+            return f"step {number} of {len(steps)}: its picture is missing or unreadable"
+        if not isinstance(action, DemonstratedAction):
+            return f"step {number} of {len(steps)}: {action or 'its action has no counterpart here'}"
     return "" if steps else "it has no steps"
 
 
-def understood(
-    picture: Picture | None, read: Callable[[Picture], Demonstrated | None]
-) -> Demonstrated | str | None:
-    """What `read` gives, or the reason where it refuses a value; without a picture nothing is read."""
+def read_or_reason(
+    picture: Picture | None, read: Callable[[Picture], DemonstratedAction | None]
+) -> DemonstratedAction | str | None:
+    """The result of `read`, or the reason where it refuses a value; None without a picture."""
     try:
         return None if picture is None else read(picture)
     except ValidationError as error:
@@ -188,7 +194,7 @@ def understood(
 
 
 def read_picture(root: Path, name: str) -> Picture | None:
-    """The picture `name` inside `root`; None where it is absent, outside, unreadable, or none."""
+    """The picture `name` inside `root`; None where it is absent, outside, or unreadable."""
     target = file_inside(root, name)
     try:
         return as_picture(target.read_bytes()) if target is not None else None
@@ -197,14 +203,14 @@ def read_picture(root: Path, name: str) -> Picture | None:
 
 
 def as_picture(data: bytes) -> Picture | None:
-    """A picture of any usual format as PNG; None where it is none."""
+    """A picture of any usual format as PNG; None where `data` is not a picture."""
     try:
-        with Image.open(io.BytesIO(data)) as opened:
-            width, height = opened.size
-            if opened.format == "PNG":
+        with Image.open(io.BytesIO(data)) as image:
+            width, height = image.size
+            if image.format == "PNG":
                 return Picture(data, width, height)
             out = io.BytesIO()
-            opened.convert("RGB").save(out, "PNG")
+            image.convert("RGB").save(out, "PNG")
             return Picture(out.getvalue(), width, height)
     except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError):
         return None
@@ -224,23 +230,23 @@ def point(x: float, y: float, picture: Picture) -> tuple[int, int, int, int]:
     return (left, top, left + 1, top + 1)
 
 
-def drag(points: Sequence[tuple[float, float]], picture: Picture) -> Demonstrated:
+def drag(points: Sequence[tuple[float, float]], picture: Picture) -> DemonstratedAction:
     """A drag along points given as fractions of a picture; a `ValueError` where one is outside."""
     for x, y in points:
         point(x, y, picture)
-    whole = (0, 0, picture.width, picture.height)
-    return Demonstrated(DragInput(control_label="", path=tuple(points)), whole)
+    screen = (0, 0, picture.width, picture.height)
+    return DemonstratedAction(DragInput(control_label="", path=tuple(points)), screen)
 
 
-def typing(text: str) -> Demonstrated:
+def typing(text: str) -> DemonstratedAction:
     """Typing a text; characters that would mean keys are escaped, and no text is a `ValueError`."""
     if not text:
         raise ValueError("types nothing")
-    return Demonstrated(KeyboardInput(keys=escape_keys(text)))
+    return DemonstratedAction(KeyboardInput(keys=escape_keys(text)))
 
 
 def website_name(website: str) -> str:
-    """The application: a website's name as it stands, or the host of an address.
+    """The application: a website's name as it is, or the host of an address.
 
     >>> website_name("https://www.kohls.com/?locale=en"), website_name("careers.walmart")
     ('kohls.com', 'careers.walmart')

@@ -1,5 +1,5 @@
-"""Records from what others wrote: tasks from graphs, with the metrics of our own; trajectories and their
-actions; applications as they are spelt elsewhere."""
+"""Records from foreign data: tasks from graphs, with the metrics of our own tasks; trajectories and their
+actions; names of applications."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.importing.items import IMPORTED, ForeignModel, Item, Text
 
 _ACTION: Final[TypeAdapter[Action]] = TypeAdapter(Action)
-_RENAMED: Final = {"wheel_dist": "wheel_distance"}
+_RENAMED_ARGUMENTS: Final = {"wheel_dist": "wheel_distance"}
 
 
 def build_task(
@@ -35,28 +35,28 @@ def build_task(
     nodes: Sequence[BoundSubtask],
     edges: Sequence[Dependency],
     instruction: str,
-    refused: Callable[[str], ImportRefusedError],
+    refusal: Callable[[str], ImportRefusedError],
     intent: str = "",
     other_applications: Mapping[str, str] | None = None,
 ) -> Task:
-    """The task of an imported graph; `refused` where it is cyclic, names unknown nodes, or is too large.
+    """The task of an imported graph; raises `refusal` if it is cyclic, names unknown nodes, or is too large.
 
-    `other_applications`, with their categories, count for the knowledge that the task takes.
+    `other_applications`, with their categories, count towards the knowledge that the task requires.
     """
     others = other_applications or {}
     categories = {*(node.application_category for node in nodes), *others.values()}
     try:
-        graph = TaskGraph(nodes=_in_order(nodes, edges), edges=tuple(edges))
+        graph = TaskGraph(nodes=_sort_topologically(nodes, edges), edges=tuple(edges))
         complexity = complexity_from_shape(shape_of(graph.predecessors), len(categories))
         orders = orders_of(graph)
     except ValidationError as error:
-        raise refused(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
+        raise refusal(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
     except (GraphInvalidError, GraphTooLargeError) as error:
-        raise refused(str(error)) from None
+        raise refusal(str(error)) from None
     by_id = {node.instance_id: node for node in graph.nodes}
     names = list(by_id)
-    listed = tuple(tuple(names[position] for position in order) for order in orders.successful)
-    first = listed[0] if listed else tuple(names)
+    successful_orders = tuple(tuple(names[position] for position in order) for order in orders.successful)
+    first = successful_orders[0] if successful_orders else tuple(names)
     return Task(
         status="imported",
         task_id=task_id,
@@ -69,7 +69,7 @@ def build_task(
         low_level_instructions=tuple(by_id[name].instruction for name in first),
         order_count=orders.count,
         successful_order_count=orders.successful_count,
-        successful_orders=listed,
+        successful_orders=successful_orders,
         interferences=tuple(threat.record(graph) for threat in orders.threats),
         maximum_coherency=maximum_coherency_of(graph) or 0,
         other_applications=tuple(sorted(others)),
@@ -86,7 +86,7 @@ def imported_trajectory(
     instance_id: str = "",
     parameters: Mapping[str, str] | None = None,
 ) -> Trajectory:
-    """The trajectory of a recording of others, which carries no evidence."""
+    """The trajectory of a foreign recording, which has no evidence."""
     return Trajectory(
         trajectory_id=trajectory_id,
         subtask_id=subtask_id,
@@ -101,7 +101,7 @@ def imported_trajectory(
     )
 
 
-def _corners(corners: list[float]) -> list[float]:
+def _check_corners(corners: list[float]) -> list[float]:
     if len(corners) != 4 or corners[0] > corners[2] or corners[1] > corners[3]:
         raise ValueError("must be left, top, right, bottom")
     return corners
@@ -115,13 +115,15 @@ class PaperAction(ForeignModel):
     description: str | None = None
     thought: str | None = None
     control_text: str | None = None
-    rect: Annotated[list[FiniteFloat], AfterValidator(_corners)] | None = None
+    rect: Annotated[list[FiniteFloat], AfterValidator(_check_corners)] | None = None
     """Left, top, right and bottom of the control."""
 
 
 def read_action(action: PaperAction, item: Item, place: str = "") -> Action:
-    """Our equivalent of `action`, at a place of `item`; refused where function or arguments are unknown."""
-    values: dict[str, object] = {_RENAMED.get(name, name): value for name, value in action.args.items()}
+    """Our equivalent of `action`, at `place` in `item`; refused where function or arguments are unknown."""
+    values: dict[str, object] = {
+        _RENAMED_ARGUMENTS.get(name, name): value for name, value in action.args.items()
+    }
     values["operation"] = action.function
     if action.function in ("click_input", "drag_input"):
         values["control_label"] = ""
@@ -130,19 +132,21 @@ def read_action(action: PaperAction, item: Item, place: str = "") -> Action:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(str(part) for part in first["loc"][1:])
-        named = f"{place}args.{field}" if field else f"{place}function"
-        raise item.refused(named, reason_of(first)) from None
+        field_path = f"{place}args.{field}" if field else f"{place}function"
+        raise item.refusal(field_path, reason_of(first)) from None
 
 
-def guessed_resource(category: str, application: str, value: str) -> Resource:
-    """A resource of a category unknown to the catalogue: its kind follows from the ending of its name."""
+def guess_resource(category: str, application: str, value: str) -> Resource:
+    """A resource of a category unknown to the catalogue; its kind is guessed from the category's ending."""
     kind = guessed_kind(category) or ResourceKind.RECORD
     known = ResourceCategory(name=category, kind=kind, description="")
     return bind_resource(known, application, value)
 
 
-def _in_order(nodes: Sequence[BoundSubtask], edges: Sequence[Dependency]) -> tuple[BoundSubtask, ...]:
-    """The topological order closest to the given one; nodes of a cycle, or with an id twice, as they are."""
+def _sort_topologically(
+    nodes: Sequence[BoundSubtask], edges: Sequence[Dependency]
+) -> tuple[BoundSubtask, ...]:
+    """The nodes in the topological order closest to theirs; unchanged with a cycle or a repeated id."""
     place = {node.instance_id: number for number, node in enumerate(nodes)}
     if not edges or len(place) < len(nodes):
         return tuple(nodes)
@@ -159,9 +163,9 @@ def _in_order(nodes: Sequence[BoundSubtask], edges: Sequence[Dependency]) -> tup
 
 
 UNKNOWN_CATEGORY: Final = "Unknown"
-"""Category of an application that the table does not know."""
+"""Category of an application that is not in the table."""
 
-_KNOWN: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+_KNOWN_APPLICATIONS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "chrome": ("Web Browsing", ("google chrome", "chromium", "browser", "chrome browser")),
     "firefox": ("Web Browsing", ("mozilla firefox",)),
     "edge": ("Web Browsing", ("microsoft edge", "msedge")),
@@ -197,7 +201,7 @@ def canonical_application(spelling: str) -> tuple[str, str]:
     ('blender', 'Unknown')
     """
     folded = " ".join(re.split(r"[\s_\-]+", spelling.strip().casefold()))
-    for name, (category, aliases) in _KNOWN.items():
+    for name, (category, aliases) in _KNOWN_APPLICATIONS.items():
         if folded == name.replace("_", " ") or folded in aliases:
             return name, category
     return folded.replace(" ", "_"), UNKNOWN_CATEGORY

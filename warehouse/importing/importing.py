@@ -1,8 +1,8 @@
-"""Imports other people's data into the warehouse: all of it in one commit, or nothing; and reads the
-instructions that they have published, to compare tasks with.
+"""Imports foreign data into the warehouse, in one commit or not at all; and reads published instructions,
+with which tasks are compared.
 
-A format is a module in `imports/` with one function, `read(path) -> Iterator[Record | BrokenItem]`: the
-records of a collection, and its broken items.
+A format is a module in `imports/` with one function, `read(path) -> Iterator[Record | BrokenItem]`, which
+returns the records of a collection and its broken items.
 """
 
 import csv
@@ -29,8 +29,8 @@ from taskloom.warehouse.records import ImportedItem
 from taskloom.warehouse.schema import TABLE_OF_RECORD
 from taskloom.warehouse.store import Warehouse
 
-_OF_ANOTHER_KIND: Final = 10
-"""Broken items, none in order, from which a collection is taken for one of another format."""
+_WRONG_FORMAT_ITEMS: Final = 10
+"""Number of broken items, without a valid one, from which a collection is taken for another format's."""
 _NAMES: Final = 3
 _PLACE: Final = re.compile(r"^(?:line \d+|\[\d+\])\.?")
 
@@ -52,14 +52,14 @@ class ImportSummary(Record):
     counts: dict[str, int]
     """Records per table."""
     infeasible: int
-    """Tasks that their makers declare impossible."""
+    """Tasks that their authors declare infeasible."""
     rejected: tuple[Rejection, ...] = ()
     """Broken items that were skipped, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportReading:
-    """What a collection holds."""
+    """The valid records and the broken items of a collection."""
 
     records: tuple[Record, ...]
     broken: tuple[BrokenItem, ...]
@@ -71,52 +71,52 @@ class ImportReading:
 
 
 def survey_import(format_name: str, path: Path) -> ImportReading:
-    """Everything in `path`, a file, folder or `.zip`, valid or broken; stores nothing. Refused where nothing
-    is there that the format describes, or of many items none is."""
+    """Everything in `path`, a file, folder or `.zip`, valid or broken; stores nothing. Refused where it
+    holds nothing in the format, or many items of which none is valid."""
     records: list[Record] = []
     broken: list[BrokenItem] = []
     module = cast(ImportFormat, IMPORTS.load(format_name))
-    with unpacked(path) as place:
-        for item in module.read(place):
+    with unpacked(path) as root:
+        for item in module.read(root):
             if isinstance(item, BrokenItem):
                 broken.append(item)
             else:
                 records.append(item)
     if not records and not broken:
-        raise ImportRefusedError(str(path), "", f"holds nothing that {format_name} describes")
-    if not records and len(broken) >= _OF_ANOTHER_KIND and {item.code for item in broken} == {BROKEN}:
-        raise ImportRefusedError(str(path), "", _another_kind(format_name, broken))
+        raise ImportRefusedError(str(path), "", f"holds nothing in the format {format_name}")
+    if not records and len(broken) >= _WRONG_FORMAT_ITEMS and {item.code for item in broken} == {BROKEN}:
+        raise ImportRefusedError(str(path), "", _wrong_format_reason(format_name, broken))
     return ImportReading(tuple(records), tuple(broken))
 
 
-def _another_kind(format_name: str, broken: Sequence[BrokenItem]) -> str:
+def _wrong_format_reason(format_name: str, broken: Sequence[BrokenItem]) -> str:
     faults = Counter(
         f"{_PLACE.sub('', fault.field)} {fault.reason}".strip() for item in broken for fault in item.faults
     )
-    most, count = faults.most_common(1)[0]
+    fault, count = faults.most_common(1)[0]
     names = Counter(PurePosixPath(fault.file).name for item in broken for fault in item.faults[:1])
-    listed = ", ".join(name for name, _ in names.most_common(_NAMES))
+    first_names = ", ".join(name for name, _ in names.most_common(_NAMES))
     expected = " ".join(IMPORTS.text_of(format_name).partition("\n\n")[0].split())
     return (
-        f"none of its {len(broken)} items is one of {format_name}; found: {listed}"
-        f"{', …' if len(names) > _NAMES else ''}, most often ({count} times): {most}; expected: {expected}"
+        f"none of its {len(broken)} items is in the format {format_name}; found: {first_names}"
+        f"{', …' if len(names) > _NAMES else ''}, most often ({count} times): {fault}; expected: {expected}"
     )
 
 
 def read_import(format_name: str, path: Path, *, skip_broken: bool = False) -> list[Record]:
-    """All records in `path`, checked but not stored; with `skip_broken`, rejections replace broken items,
-    else `ImportRefusedError` names every fault."""
+    """All records in `path`, checked but not stored; with `skip_broken`, rejections replace broken items;
+    otherwise `ImportRefusedError` names every fault."""
     reading = survey_import(format_name, path)
     if not reading.broken:
         return list(reading.records)
     if not skip_broken:
         faults = [fault for item in reading.broken for fault in item.faults]
-        good = sum(isinstance(item, Task) for item in reading.records)
+        valid = sum(isinstance(item, Task) for item in reading.records)
         raise ImportRefusedError.listing(
             faults,
             hint=(
-                f"{len(reading.broken)} items are broken. `--skip-broken` imports the {good} tasks that are"
-                " in order and records the others as rejections."
+                f"{len(reading.broken)} items are broken. `--skip-broken` imports the {valid} tasks that are"
+                " valid and records the others as rejections."
             ),
             code=reading.broken[0].code,
         )
@@ -140,14 +140,14 @@ def store_import(warehouse: Warehouse, format_name: str, records: Sequence[Recor
     )
 
 
-_MOST_BYTES: Final = 4_000_000_000
-_MOST_FILES: Final = 500_000
+_MAX_BYTES: Final = 4_000_000_000
+_MAX_FILES: Final = 500_000
 
 
 @contextmanager
 def unpacked(path: Path) -> Iterator[Path]:
-    """The folder of a `.zip` file, called as the file or as its one folder; anything else as it is. Refused
-    is what is not a whole zip file, encrypted, or larger unpacked than 4 GB or 500,000 files."""
+    """The unpacked folder of a `.zip` file, named like the file or its only folder; any other path unchanged.
+    A zip file that is incomplete, encrypted, or larger unpacked than 4 GB or 500,000 files is refused."""
     if path.suffix.casefold() != ".zip" or not path.is_file():
         yield path
         return
@@ -160,27 +160,27 @@ def unpacked(path: Path) -> Iterator[Path]:
 
 
 def _unpack(path: Path, folder: Path) -> None:
-    """Names that lead out of the folder are led into it by `zipfile`; links become plain files."""
+    """`zipfile` keeps names that lead out of the folder inside it, and makes links plain files."""
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
-            if len(entries) > _MOST_FILES or sum(entry.file_size for entry in entries) > _MOST_BYTES:
+            if len(entries) > _MAX_FILES or sum(entry.file_size for entry in entries) > _MAX_BYTES:
                 raise ImportRefusedError(
                     str(path),
                     "",
-                    f"unpacks to more than {_MOST_FILES} files or {_MOST_BYTES} bytes; unpack it first",
+                    f"unpacks to more than {_MAX_FILES} files or {_MAX_BYTES} bytes; unpack it first",
                 )
             archive.extractall(folder)
     except (zipfile.BadZipFile, zipfile.LargeZipFile, RuntimeError, NotImplementedError, EOFError) as error:
-        raise ImportRefusedError(str(path), "", f"is not a zip file that can be read: {error}") from None
+        raise ImportRefusedError(str(path), "", f"is not a readable zip file: {error}") from None
     except OSError as error:
         raise ImportRefusedError(str(path), "", f"cannot be unpacked: {error.strerror or error}") from None
 
 
 FIELDS: Final = ("instruction", "intent", "confirmed_task", "description", "goal", "task_description", "task")
-"""Names under which collections keep an instruction; the first one that is there is taken."""
+"""Fields in which collections keep an instruction; the first that an item has is used."""
 _JSON: Final = (".json", ".jsonl", ".ndjson")
-_TEXTS: Final = ("string", "large_string")
+_TEXT_TYPES: Final = ("string", "large_string")
 _ROWS: Final = 1000
 _TABLES: Final = (".parquet", *_JSON, ".csv", ".tsv")
 
@@ -189,12 +189,11 @@ def instructions_in(source: str) -> list[str]:
     """The instructions of a source; refused where it cannot be read, or has none.
 
     A source is `FORMAT:PATH` for a collection in an import format; a table (Parquet, JSON, JSON Lines,
-    CSV), with `:COLUMN` behind it where its instructions have a name of their own; or a text file, one a
-    line.
+    CSV), followed by `:COLUMN` where its instructions have another name; or a text file, one per line.
     """
     name, _, place = source.partition(":")
     if place and name in IMPORTS:
-        return _of_collection(name, Path(place))
+        return _instructions_of_collection(name, Path(place))
     path, column = Path(source), ""
     if not path.is_file() and Path(source.rpartition(":")[0]).is_file():
         path, column = Path(source.rpartition(":")[0]), source.rpartition(":")[2]
@@ -206,36 +205,36 @@ def instructions_in(source: str) -> list[str]:
                 f"is read line by line and has no column {column!r}; tables end with {', '.join(_TABLES)}",
             )
         return read_text(path, str(path)).splitlines()
-    return _of_table(path, column)
+    return _instructions_of_table(path, column)
 
 
-def _of_collection(format_name: str, path: Path) -> list[str]:
-    """Those of broken items, too: what is wrong with an item does not make its instruction less known."""
+def _instructions_of_collection(format_name: str, path: Path) -> list[str]:
+    """Instructions of broken items are included, because they have been published too."""
     reading = survey_import(format_name, path)
-    found = [item.instruction for item in reading.records if isinstance(item, Task)]
-    return found + [text for item in reading.broken if (text := _text(item.content, ""))]
+    instructions = [item.instruction for item in reading.records if isinstance(item, Task)]
+    return instructions + [text for item in reading.broken if (text := _instruction(item.content, ""))]
 
 
-def _of_table(path: Path, column: str) -> list[str]:
-    found: list[str] = []
-    seen: dict[str, None] = {}
-    for row in _rows(path):
+def _instructions_of_table(path: Path, column: str) -> list[str]:
+    instructions: list[str] = []
+    columns: dict[str, None] = {}
+    for row in _read_rows(path):
         if isinstance(row, dict):
-            seen.update(dict.fromkeys(row))
-        if text := _text(row, column):
-            found.append(text)
-    if not found:
-        wanted = repr(column) if column else f"any of {', '.join(FIELDS)}"
+            columns.update(dict.fromkeys(row))
+        if text := _instruction(row, column):
+            instructions.append(text)
+    if not instructions:
+        expected = repr(column) if column else f"any of {', '.join(FIELDS)}"
         raise ImportRefusedError(
             str(path),
             "",
-            f"has no text under {wanted}; it has: {', '.join(seen) or 'nothing'}. Name the column of"
-            f" instructions behind the file, as in {path.name}:question",
+            f"has no text under {expected}; it has: {', '.join(columns) or 'nothing'}. Add the column of"
+            f" instructions after the file, as in {path.name}:question",
         )
-    return found
+    return instructions
 
 
-def _text(row: JsonValue | Mapping[str, object], column: str) -> str:
+def _instruction(row: JsonValue | Mapping[str, object], column: str) -> str:
     if isinstance(row, str):
         return "" if column else row
     if not isinstance(row, Mapping):
@@ -244,7 +243,7 @@ def _text(row: JsonValue | Mapping[str, object], column: str) -> str:
     return next((text for text in texts if isinstance(text, str) and text.strip()), "")
 
 
-def _rows(path: Path) -> Iterator[JsonValue]:
+def _read_rows(path: Path) -> Iterator[JsonValue]:
     if path.suffix in _JSON:
         for item in items_of([(path, str(path))]):
             if isinstance(item, BrokenItem):
@@ -252,7 +251,7 @@ def _rows(path: Path) -> Iterator[JsonValue]:
             yield item.value
     elif path.suffix == ".parquet":
         # The other columns may be large.
-        yield from table_rows(path, str(path), _ROWS, lambda column: str(column.type) in _TEXTS)
+        yield from table_rows(path, str(path), _ROWS, lambda column: str(column.type) in _TEXT_TYPES)
     else:
         lines = read_text(path, str(path)).splitlines(keepends=True)
         yield from csv.DictReader(lines, restkey="", delimiter="\t" if path.suffix == ".tsv" else ",")

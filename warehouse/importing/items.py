@@ -39,7 +39,7 @@ class ForeignModel(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore", protected_namespaces=())
 
 
-def _not_blank(text: str) -> str:
+def _check_not_blank(text: str) -> str:
     if not text.strip():
         raise ValueError("must not be empty")
     return text
@@ -50,7 +50,7 @@ def number_as_text(value: object) -> object:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-Text = Annotated[str, AfterValidator(_not_blank)]
+Text = Annotated[str, AfterValidator(_check_not_blank)]
 Identifier = Annotated[Text, BeforeValidator(number_as_text)]
 """An id: a text, or a whole number, which is read as text."""
 M = TypeVar("M", bound=BaseModel)
@@ -60,7 +60,7 @@ Kind = Literal["task", "subtask", "trajectory", "evaluation_function"]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One item as it stands in its collection."""
+    """One item of a collection, unchanged."""
 
     file: str
     value: JsonValue
@@ -72,25 +72,27 @@ class Item:
         """File and place in one text."""
         return f"{self.file}:{self.place}" if self.place else self.file
 
-    def refused(self, field: str, reason: str, code: str = BROKEN) -> ImportRefusedError:
-        """The refusal of a field."""
-        return ImportRefusedError(self.file, self._inside(field), reason, code=code)
+    def refusal(self, field: str, reason: str, code: str = BROKEN) -> ImportRefusedError:
+        """The error that refuses a field."""
+        return ImportRefusedError(self.file, self._path_of(field), reason, code=code)
 
-    def _inside(self, field: str) -> str:
+    def _path_of(self, field: str) -> str:
         return ".".join(part for part in (self.place, field) if part)
 
-    def parsed(self, model: type[M]) -> M:
+    def parse(self, model: type[M]) -> M:
         """The item as a model; `ImportRefusedError` with every fault."""
         try:
             return model.model_validate(self.value)
         except ValidationError as error:
-            found = error.errors(include_url=False)
-            faults = [Fault(self.file, self._inside(place_of(one["loc"])), reason_of(one)) for one in found]
+            faults = [
+                Fault(self.file, self._path_of(place_of(fault["loc"])), reason_of(fault))
+                for fault in error.errors(include_url=False)
+            ]
             raise ImportRefusedError.listing(faults) from None
 
-    def named(self, *fields: str) -> str:
-        """Its id: the first of some fields that is there; `ImportRefusedError` where there is none."""
-        return str(vars(self.parsed(_id_in(fields)))["item_id"])
+    def read_id(self, *fields: str) -> str:
+        """Its id: the first of `fields` that it has; `ImportRefusedError` where it has none."""
+        return str(vars(self.parse(_id_model(fields)))["item_id"])
 
     def original(
         self,
@@ -101,7 +103,7 @@ class Item:
         content: JsonValue = None,
         infeasible: bool = False,
     ) -> ImportedItem:
-        """What it looked like, under the id of what it became, which begins with the format."""
+        """The record of the item as it was, under the id of its record here, which begins with the format."""
         return ImportedItem(
             item_id=item_id,
             format=item_id.partition(":")[0],
@@ -153,64 +155,64 @@ Records = Iterator[Record | BrokenItem]
 
 
 @cache
-def _id_in(fields: tuple[str, ...]) -> type[BaseModel]:
-    found = Field(validation_alias=AliasChoices(*fields))
-    return create_model("Named", __base__=ForeignModel, item_id=(Identifier, found))
+def _id_model(fields: tuple[str, ...]) -> type[BaseModel]:
+    field = Field(validation_alias=AliasChoices(*fields))
+    return create_model("Named", __base__=ForeignModel, item_id=(Identifier, field))
 
 
 def items_of(files: Iterable[tuple[Path, str]], *, one_each: bool = False) -> Items:
-    """The items of JSON files: one, a list of them, or one a line; with `one_each` a file is one item."""
-    for path, shown in files:
+    """The items of JSON files: one, a list of them, or one per line; with `one_each` a file is one item."""
+    for path, label in files:
         text: str | None = None
         try:
-            text = read_text(path, shown)
+            text = read_text(path, label)
             if not one_each and holds_lines(path) and not text.lstrip().startswith("["):
-                yield from _lines(text, shown)
+                yield from _line_items(text, label)
                 continue
-            value = parse_json(text, shown)
+            value = parse_json(text, label)
         except ImportRefusedError as error:
-            if not one_each and text is not None and _is_lines(text):
-                yield from _lines(text, shown)
+            if not one_each and text is not None and _looks_like_lines(text):
+                yield from _line_items(text, label)
             else:
-                yield unreadable(error, shown, text)
+                yield unreadable_item(error, label, text)
             continue
         if isinstance(value, list) and not one_each:
-            yield from (Item(shown, entry, f"[{number}]") for number, entry in enumerate(value))
+            yield from (Item(label, entry, f"[{number}]") for number, entry in enumerate(value))
         else:
-            yield Item(shown, value)
+            yield Item(label, value)
 
 
-def settings_items(files: Iterable[tuple[Path, str]], beside: str = "") -> Items:
-    """One item per TOML or YAML file; the text of a file `beside` a TOML file is its `instruction`."""
-    for path, shown in files:
+def settings_items(files: Iterable[tuple[Path, str]], instruction_file: str = "") -> Items:
+    """One item per TOML or YAML file; `instruction_file` beside a TOML file is its `instruction`."""
+    for path, label in files:
         try:
-            value = read_settings(path, shown)
-            if isinstance(value, dict) and beside and path.suffix == ".toml":
-                name = (PurePosixPath(shown).parent / beside).as_posix()
-                value["instruction"] = read_text(path.with_name(beside), name)
-            yield Item(shown, value)
+            value = read_settings(path, label)
+            if isinstance(value, dict) and instruction_file and path.suffix == ".toml":
+                name = (PurePosixPath(label).parent / instruction_file).as_posix()
+                value["instruction"] = read_text(path.with_name(instruction_file), name)
+            yield Item(label, value)
         except ImportRefusedError as error:
-            yield unreadable(error, shown)
+            yield unreadable_item(error, label)
 
 
-def _is_lines(text: str) -> bool:
+def _looks_like_lines(text: str) -> bool:
     try:
         return isinstance(parse_json(text.lstrip().partition("\n")[0], ""), dict)
     except ImportRefusedError:
         return False
 
 
-def _lines(text: str, shown: str) -> Items:
+def _line_items(text: str, label: str) -> Items:
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             place = f"line {number}"
             try:
-                yield Item(shown, parse_json(line, shown, place), place)
+                yield Item(label, parse_json(line, label, place), place)
             except ImportRefusedError as error:
-                yield unreadable(error, f"{shown}:{place}", line)
+                yield unreadable_item(error, f"{label}:{place}", line)
 
 
-def checked(
+def check_items(
     items: Iterable[Item | BrokenItem],
     name: Callable[[Item], str],
     build: Callable[[Item, str], Iterable[Record]],
@@ -218,9 +220,9 @@ def checked(
 ) -> Records:
     """The records of the valid items, and the broken items.
 
-    An id that occurs again with other content names another item, which is kept under the id with the
-    beginning of its content's hash behind it; with the same content it is broken. `name` and `build` raise
-    `ImportRefusedError` where an item is broken.
+    A further item with the same id but other content is kept under the id followed by the beginning of its
+    content's hash; one with the same content is broken. `name` and `build` raise `ImportRefusedError` where
+    an item is broken.
     """
     seen: dict[str, tuple[str, str]] = {}
     for item in items:
@@ -233,10 +235,10 @@ def checked(
             records = list(build(item, item_id))
             digest = hashlib.sha256(json.dumps(item.value, sort_keys=True).encode()).hexdigest()[:8]
             if item_id in seen and seen[item_id][1] != digest:
-                own = f"{item_id}~{digest}"
-                records, item_id = [_renamed(record, item_id, own) for record in records], own
+                unique_id = f"{item_id}~{digest}"
+                records, item_id = [_with_new_id(record, item_id, unique_id) for record in records], unique_id
             if item_id in seen:
-                raise item.refused("id", f"also occurs in {seen[item_id][0]}")
+                raise item.refusal("id", f"also occurs in {seen[item_id][0]}")
         except ImportRefusedError as error:
             yield BrokenItem(item_id, kind, item.where, error.faults, error.code, item.value)
             continue
@@ -244,35 +246,35 @@ def checked(
         yield from records
 
 
-def _renamed(record: Record, old: str, new: str) -> Record:
-    """A record in which every id that is `old`, or begins with it and `:`, begins with `new`."""
+def _with_new_id(record: Record, old: str, new: str) -> Record:
+    """The record with every id that is `old`, or begins with it and `:`, beginning with `new`."""
 
-    def told(value: object) -> object:
+    def rename(value: object) -> object:
         if isinstance(value, str):
             return new + value[len(old) :] if value == old or value.startswith(f"{old}:") else value
         if isinstance(value, dict):
-            return {key: told(part) for key, part in value.items()}
-        return type(value)(map(told, value)) if isinstance(value, (list, tuple)) else value
+            return {key: rename(part) for key, part in value.items()}
+        return type(value)(map(rename, value)) if isinstance(value, (list, tuple)) else value
 
-    return type(record).model_validate(told(record.model_dump()))
+    return type(record).model_validate(rename(record.model_dump()))
 
 
-def unreadable(
+def unreadable_item(
     error: ImportRefusedError, place: str, text: str | None = None, kind: Kind = "task"
 ) -> BrokenItem:
-    """A file or line that cannot be read; the other files of its collection are read all the same."""
+    """The item for a file or line that cannot be read; the other files of its collection are still read."""
     return BrokenItem(place, kind, place, error.faults, error.code, text)
 
 
 def table_rows(
-    file: Path, shown: str, at_once: int, wanted: Callable[[pa.Field], bool] = lambda _: True
+    file: Path, label: str, batch_size: int, wanted: Callable[[pa.Field], bool] = lambda _: True
 ) -> Iterator[dict[str, Any]]:
-    """The rows of the `wanted` columns of a Parquet file, of which `at_once` are in memory; refused where it
-    is none, or ends in the middle."""
+    """The rows of the `wanted` columns of a Parquet file, `batch_size` at a time; refused where it is not a
+    Parquet file, or is truncated."""
     try:
-        opened = pyarrow.parquet.ParquetFile(file)
-        columns = [field.name for field in opened.schema_arrow if wanted(field)]
-        for batch in opened.iter_batches(batch_size=at_once, columns=columns):
+        parquet = pyarrow.parquet.ParquetFile(file)
+        columns = [field.name for field in parquet.schema_arrow if wanted(field)]
+        for batch in parquet.iter_batches(batch_size=batch_size, columns=columns):
             yield from batch.to_pylist()
     except (pa.ArrowException, OSError) as error:
-        raise ImportRefusedError(shown, "", f"is not a Parquet file: {error}") from None
+        raise ImportRefusedError(label, "", f"is not a Parquet file: {error}") from None

@@ -1,4 +1,4 @@
-"""The formats whose items are tasks of one subtask each and have no demonstration: a function for each."""
+"""The formats whose items are tasks of one subtask without a demonstration: a function for each."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ from taskloom.warehouse.importing.items import (
     items_of,
     settings_items,
     table_rows,
-    unreadable,
+    unreadable_item,
 )
 from taskloom.warehouse.importing.json_reading import as_text, collection_files, matching_files, parse_json
 
@@ -40,33 +40,33 @@ def cua_gym(path: Path) -> Records:
     """CUA-Gym: its table of tasks, `data/tasks.parquet`, or the same rows as JSON Lines.
 
     A task is one subtask. The bundles of the archive, with setup and reward, are neither read nor run; the
-    row that is kept says where in the archive they are.
+    row that is kept says where they are in the archive.
     """
 
     def describe(item: Item) -> Description:
-        task = item.parsed(_CuaGymTask)
+        task = item.parse(_CuaGymTask)
         return Description(task.instruction, (task.app_type,) if task.app_type else ())
 
     files = matching_files(path, "tasks*.parquet", "tasks*.jsonl")
     items = (
         item
-        for file, shown in files
-        for item in (_rows(file, shown) if file.suffix == ".parquet" else items_of([(file, shown)]))
+        for file, label in files
+        for item in (_rows(file, label) if file.suffix == ".parquet" else items_of([(file, label)]))
     )
-    return read_tasks("cua_gym", items, lambda item: item.named("id"), describe)
+    return read_tasks("cua_gym", items, lambda item: item.read_id("id"), describe)
 
 
-def _rows(file: Path, shown: str) -> Items:
+def _rows(file: Path, label: str) -> Items:
     try:
-        for number, row in enumerate(table_rows(file, shown, _ROWS)):
+        for number, row in enumerate(table_rows(file, label, _ROWS)):
             place = f"[{number}]"
             text = json.dumps(row, default=str)
             try:
-                yield Item(shown, parse_json(text, shown, place), place)
+                yield Item(label, parse_json(text, label, place), place)
             except ImportRefusedError as error:
-                yield unreadable(error, f"{shown}:{place}", text)
+                yield unreadable_item(error, f"{label}:{place}", text)
     except ImportRefusedError as error:
-        yield unreadable(error, shown)
+        yield unreadable_item(error, label)
 
 
 class _CuaWorldTask(ForeignModel):
@@ -88,15 +88,15 @@ def cua_world(path: Path) -> Records:
 
     def environment(item: Item) -> str:
         folders = Path(item.file).parts[:-3]
-        named = item.parsed(_CuaWorldEnvironment).env_id.partition("@")[0]
-        return named or (folders[-1] if folders else "")
+        environment_id = item.parse(_CuaWorldEnvironment).env_id.partition("@")[0]
+        return environment_id or (folders[-1] if folders else "")
 
     def name(item: Item) -> str:
-        return "/".join(filter(None, (environment(item), item.named("id"))))
+        return "/".join(filter(None, (environment(item), item.read_id("id"))))
 
     def describe(item: Item) -> Description:
         application = environment(item).removesuffix("_env")
-        return Description(item.parsed(_CuaWorldTask).description, (application,) if application else ())
+        return Description(item.parse(_CuaWorldTask).description, (application,) if application else ())
 
     return read_tasks("cua_world", items_of(matching_files(path, "task.json"), one_each=True), name, describe)
 
@@ -110,20 +110,20 @@ def harbor(path: Path) -> Records:
     `task.yaml`.
 
     A task is one subtask in a terminal. Containers, tests and solutions are neither read nor run; the
-    original is what `task.toml` or `task.yaml` says, with the instruction.
+    original is the content of `task.toml` or `task.yaml`, with the instruction.
     """
     files = matching_files(path, "task.toml", "task.yaml")
-    folders = {shown: file.absolute().parent.name for file, shown in files}
+    folders = {label: file.absolute().parent.name for file, label in files}
 
     def name(item: Item) -> str:
-        """The folder, as both call a task; several levels where a collection has them."""
+        """The task's folder, with several levels where a collection has them."""
         inside = Path(item.file).parent
         return inside.as_posix() if inside.name else folders[item.file]
 
     def describe(item: Item) -> Description:
-        return Description(item.parsed(_HarborTask).instruction.strip(), ("terminal",))
+        return Description(item.parse(_HarborTask).instruction.strip(), ("terminal",))
 
-    return read_tasks("harbor", settings_items(files, beside="instruction.md"), name, describe)
+    return read_tasks("harbor", settings_items(files, instruction_file="instruction.md"), name, describe)
 
 
 class _OSUniverseTask(ForeignModel):
@@ -142,7 +142,7 @@ def osuniverse(path: Path) -> Records:
         return Path(item.file).with_suffix("").as_posix()
 
     def describe(item: Item) -> Description:
-        return Description(item.parsed(_OSUniverseTask).task, (Path(item.file).parent.name or "desktop",))
+        return Description(item.parse(_OSUniverseTask).task, (Path(item.file).parent.name or "desktop",))
 
     top = path / "testcases" if (path / "testcases").is_dir() else path
     files = matching_files(top, "*.yaml")
@@ -164,7 +164,7 @@ class _Evaluator(ForeignModel):
     options: JsonValue = None
 
     @model_validator(mode="after")
-    def _lists_agree(self) -> Self:
+    def _check_lists(self) -> Self:
         names = self.func if isinstance(self.func, list) else [self.func]
         if not names or not all(isinstance(name, str) and name.strip() for name in names):
             raise ValueError(f"func must name a metric or list metrics; it is {self.func!r}")
@@ -179,7 +179,7 @@ class _Evaluator(ForeignModel):
 
 
 def _disagreement(name: str, value: JsonValue, metrics: int | None) -> str:
-    """How a field contradicts the number of metrics that read it, None for one alone."""
+    """How a field contradicts the number of metrics that read it, which is None for a single metric."""
     if value is None or value in ({}, []):
         return ""
     if metrics is None:
@@ -190,8 +190,8 @@ def _disagreement(name: str, value: JsonValue, metrics: int | None) -> str:
         return f"{name} must be a list like func, not {json_kind(value)}"
     if len(value) != metrics:
         return f"{name} has {len(value)} entries, but func names {metrics} metrics"
-    odd = (at for at, entry in enumerate(value) if entry is not None and not isinstance(entry, dict))
-    return next((f"{name}[{at}] must be an object, not {json_kind(value[at])}" for at in odd), "")
+    wrong = (at for at, entry in enumerate(value) if entry is not None and not isinstance(entry, dict))
+    return next((f"{name}[{at}] must be an object, not {json_kind(value[at])}" for at in wrong), "")
 
 
 class _OSWorldTask(ForeignModel):
@@ -208,13 +208,13 @@ class _OSWorldTask(ForeignModel):
 def osworld(path: Path) -> Records:
     """OSWorld: `examples/<domain>/<id>.json`, one task a file. A task is one subtask: OSWorld knows no graph.
 
-    What OSWorld's own loader does without may be absent: `config`, `related_apps` and everything beside `id`,
-    `instruction` and `evaluator`. Ids repeat between domains, so a task's id here is
+    Fields that OSWorld's own loader does not need may be absent: all but `id`, `instruction` and `evaluator`,
+    so also `config` and `related_apps`. Ids repeat between domains, so a task's id here is
     `<format>:<domain>/<id>`, where a domain may be several folders deep (`Windows/word`). `evaluator.func`
     may be one metric or a list with parallel lists of results and expectations. A task whose metric is
-    `infeasible` is kept and marked so in `imported_items`.
+    `infeasible` is kept and marked as such in `imported_items`.
     """
-    return _in_the_layout_of_osworld(path, "osworld")
+    return _read_osworld_layout(path, "osworld")
 
 
 def windows_agent_arena(path: Path) -> Records:
@@ -222,24 +222,24 @@ def windows_agent_arena(path: Path) -> Records:
 
     A task is one subtask. Its metrics are those of WindowsAgentArena, which has some that OSWorld lacks.
     """
-    return _in_the_layout_of_osworld(path, "windows_agent_arena")
+    return _read_osworld_layout(path, "windows_agent_arena")
 
 
-def _in_the_layout_of_osworld(path: Path, format_name: str) -> Records:
+def _read_osworld_layout(path: Path, format_name: str) -> Records:
     root = path if path.is_dir() else path.parent
     files = [
-        (file, shown)
-        for folder in _examples(path)
-        for file, shown in collection_files(folder, root=path)
+        (file, label)
+        for folder in _example_folders(path)
+        for file, label in collection_files(folder, root=path)
         if file.name != "template.json" and not (file.match(_INDEX_FILES) and file.parent == root)
     ]
-    places = {shown: _place(file, root) for file, shown in files}
+    places = {label: _place(file, root) for file, label in files}
 
     def name(item: Item) -> str:
-        return f"{PurePosixPath(places[item.file]).parent}/{item.named('id')}"
+        return f"{PurePosixPath(places[item.file]).parent}/{item.read_id('id')}"
 
     def describe(item: Item) -> Description:
-        task = item.parsed(_OSWorldTask)
+        task = item.parse(_OSWorldTask)
         return Description(
             task.instruction,
             task.related_apps or ("os",),
@@ -250,21 +250,21 @@ def _in_the_layout_of_osworld(path: Path, format_name: str) -> Records:
     return read_tasks(format_name, items_of(files), name, describe)
 
 
-def _examples(path: Path) -> list[Path]:
-    """The folders of tasks: `examples` in a repository, and others beside it (`examples_windows`)."""
+def _example_folders(path: Path) -> list[Path]:
+    """The folders of tasks: `examples` in a repository, and others next to it (`examples_windows`)."""
     for inside in ("evaluation_examples/examples", "evaluation_examples_windows/examples", "examples"):
         if (path / inside).is_dir():
-            beside = (path / inside).parent.iterdir()
-            return sorted(item for item in beside if item.is_dir() and _FOLDER.fullmatch(item.name))
+            siblings = (path / inside).parent.iterdir()
+            return sorted(item for item in siblings if item.is_dir() and _FOLDER.fullmatch(item.name))
     return [path]
 
 
 def _place(file: Path, root: Path) -> str:
-    """Domain and file: folders below `examples` or from one beside it on, else below the imported one."""
+    """Domain and file: folders below `examples`, or from one next to it on, else below the imported one."""
     parts = file.absolute().parts
-    at = next((at for at in range(len(parts) - 3, -1, -1) if _FOLDER.fullmatch(parts[at])), None)
-    if at is not None:
-        return "/".join(parts[at + (parts[at] == "examples") :])
+    start = next((start for start in range(len(parts) - 3, -1, -1) if _FOLDER.fullmatch(parts[start])), None)
+    if start is not None:
+        return "/".join(parts[start + (parts[start] == "examples") :])
     below = file.relative_to(root).parts
     return "/".join(below if len(below) > 1 else (root.absolute().name, *below))
 
@@ -300,27 +300,27 @@ class _WebArenaTask(ForeignModel):
 def web_arena(path: Path) -> Records:
     """WebArena, VisualWebArena, WebArena-Verified: configurations, as lists or as one file per task.
 
-    A task is one subtask, which fills in a template: tasks of one template are known as such. A task whose
+    A task is one subtask, which fills in a template; tasks of one template share it. A task whose
     reference answer is `N/A`, or whose expected status is an error, is kept and marked as infeasible. Ids
     repeat between the files of VisualWebArena, so a task's id here has the file's name before it.
     """
 
     def name(item: Item) -> str:
         file = Path(item.file)
-        alone = file.parent.name or "tasks"
-        group = file.name.removesuffix(".json").removesuffix(".raw") if item.place else alone
-        return f"{group}/{item.named('task_id')}"
+        folder = file.parent.name or "tasks"
+        group = file.name.removesuffix(".json").removesuffix(".raw") if item.place else folder
+        return f"{group}/{item.read_id('task_id')}"
 
     return read_tasks("web_arena", items_of(collection_files(path)), name, _describe_web_arena)
 
 
 def _describe_web_arena(item: Item) -> Description:
-    task = item.parsed(_WebArenaTask)
-    given = task.eval.reference_answers
-    answers = given if isinstance(given, dict) else {}
-    wanted = answers.get("must_include")
-    if isinstance(wanted, list) and all(isinstance(text, str) and not text.strip() for text in wanted):
-        raise item.refused(
+    task = item.parse(_WebArenaTask)
+    reference = task.eval.reference_answers
+    answers = reference if isinstance(reference, dict) else {}
+    required = answers.get("must_include")
+    if isinstance(required, list) and all(isinstance(text, str) and not text.strip() for text in required):
+        raise item.refusal(
             "eval.reference_answers.must_include", "names no text, so that every answer is accepted"
         )
     digest = hashlib.sha256(task.intent_template.encode()).hexdigest()[:12]
@@ -343,16 +343,16 @@ class _WebVoyagerTask(ForeignModel):
 def web_voyager(path: Path) -> Records:
     """WebVoyager: lines with a question about a live website (`web_name`, `id`, `ques`, `web`).
 
-    A task is one subtask on that website. Its reference answers (`reference_answer.json`) are a list of their
-    own, which is not read.
+    A task is one subtask on that website. Its reference answers (`reference_answer.json`) are a separate
+    list, which is not read.
     """
 
     def describe(item: Item) -> Description:
-        task = item.parsed(_WebVoyagerTask)
+        task = item.parse(_WebVoyagerTask)
         return Description(task.ques, (task.web_name.strip() or website_name(task.web),))
 
     items = items_of(collection_files(path, lines_first=True))
-    return read_tasks("web_voyager", items, lambda item: item.named("id"), describe)
+    return read_tasks("web_voyager", items, lambda item: item.read_id("id"), describe)
 
 
 class _WorkArenaTask(ForeignModel):
@@ -363,27 +363,27 @@ class _WorkArenaTask(ForeignModel):
 def work_arena(path: Path) -> Records:
     """WorkArena: task configurations for ServiceNow (`task_configs/*.json`) with a `goal` or a `question`.
 
-    The words of other configurations are written by WorkArena's own program when a task is started, and are
-    nowhere in the files; they are refused with that reason.
+    The instructions of other configurations are generated by WorkArena's own program when a task starts and
+    are not in the files; such configurations are refused with that reason.
     """
 
     def name(item: Item) -> str:
         return f"{PurePosixPath(item.file).stem}{item.place}"
 
     def describe(item: Item) -> Description:
-        task = item.parsed(_WorkArenaTask)
-        # A question of one word, such as `max`, is what WorkArena's program makes a sentence of.
-        asked = task.question.strip() if " " in task.question.strip() and ";" not in task.question else ""
-        instruction = task.goal.strip() or asked
+        task = item.parse(_WorkArenaTask)
+        # From a question of one word, such as `max`, WorkArena's program makes a sentence.
+        question = task.question.strip() if " " in task.question.strip() and ";" not in task.question else ""
+        instruction = task.goal.strip() or question
         if not instruction:
-            raise item.refused(
-                "goal", "is missing: WorkArena's own program writes the words of this task", GOAL_NOT_WRITTEN
+            raise item.refusal(
+                "goal", "is missing: WorkArena's own program generates this instruction", GOAL_NOT_WRITTEN
             )
         return Description(instruction, ("servicenow",))
 
-    found = collection_files(path)
-    listed = [pair for pair in found if "task_configs" in PurePosixPath(pair[1]).parts]
-    return read_tasks("work_arena", items_of(listed or found), name, describe)
+    files = collection_files(path)
+    configurations = [pair for pair in files if "task_configs" in PurePosixPath(pair[1]).parts]
+    return read_tasks("work_arena", items_of(configurations or files), name, describe)
 
 
 _ON_MACHINES = (cua_gym, cua_world, harbor, osuniverse, osworld, windows_agent_arena)

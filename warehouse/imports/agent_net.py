@@ -1,8 +1,8 @@
 """AgentNet (OpenCUA): JSON lines with one demonstration each, beside `images/`; AgentNetBench: a file each.
 
 Actions are PyAutoGUI code with points as fractions of the screen. A demonstration is one task; its trajectory
-comes in where all pictures are there and every step is one action here. AgentNetBench's further right actions
-of a step stay in the original.
+is imported if all pictures exist and every step is one action here. AgentNetBench's alternative right actions
+of a step are kept in the original.
 """
 
 from dataclasses import replace
@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import AliasChoices, BeforeValidator, Field
 
 from taskloom.warehouse.importing.episodes import (
-    Demonstrated,
+    DemonstratedAction,
     Description,
     Picture,
     read_picture,
@@ -20,7 +20,7 @@ from taskloom.warehouse.importing.episodes import (
 )
 from taskloom.warehouse.importing.items import ForeignModel, Identifier, Item, Records, Text, items_of
 from taskloom.warehouse.importing.json_reading import collection_files
-from taskloom.warehouse.importing.pyautogui_scripts import done_by, ends_task
+from taskloom.warehouse.importing.pyautogui_scripts import action_of_script, ends_task
 
 
 class _Value(ForeignModel):
@@ -33,8 +33,8 @@ def _as_value(step: object) -> object:
     """A step of AgentNetBench as AgentNet writes one."""
     if not isinstance(step, dict) or "value" in step or "action" not in step:
         return step
-    said = step.get("inner_monologue")
-    return {**step, "value": {**(said if isinstance(said, dict) else {}), "code": step["action"]}}
+    monologue = step.get("inner_monologue")
+    return {**step, "value": {**(monologue if isinstance(monologue, dict) else {}), "code": step["action"]}}
 
 
 class _Step(ForeignModel):
@@ -56,32 +56,32 @@ class _Demonstration(ForeignModel):
 def read(path: Path) -> Records:
     """The demonstrations of a file, or of the JSON Lines of a folder (of its JSON where it has none)."""
     files = collection_files(path, lines_first=True)
-    folders = {shown: file.parent for file, shown in files}
+    folders = {label: file.parent for file, label in files}
     yield from read_tasks(
         "agent_net",
         items_of(files),
-        lambda item: item.named("task_id"),
+        lambda item: item.read_id("task_id"),
         lambda item: _describe(item, folders[item.file]),
     )
 
 
-def _describe(item: Item, beside: Path) -> Description:
-    found = item.parsed(_Demonstration)
-    applications = found.applications or ("desktop",)
-    if found.task_completed is False:
-        fault = "its maker says that the task was not completed"
-        return Description(found.instruction, applications, steps=fault)
+def _describe(item: Item, folder: Path) -> Description:
+    demonstration = item.parse(_Demonstration)
+    applications = demonstration.applications or ("desktop",)
+    if demonstration.task_completed is False:
+        fault = "its author reports that the task was not completed"
+        return Description(demonstration.instruction, applications, steps=fault)
     steps = [
-        (read_picture(beside / "images", step.image) or read_picture(beside, step.image), step.value)
-        for step in found.traj
+        (read_picture(folder / "images", step.image) or read_picture(folder, step.image), step.value)
+        for step in demonstration.traj
         if not ends_task(step.value.code)
     ]
-    done = [(picture, _done(value, picture)) for picture, value in steps]
-    return Description(found.instruction, applications, steps=done)
+    actions = [(picture, _read_action(value, picture)) for picture, value in steps]
+    return Description(demonstration.instruction, applications, steps=actions)
 
 
-def _done(value: _Value, picture: Picture | None) -> Demonstrated | str | None:
-    done = done_by(value.code, picture, fractions=True)
-    if not isinstance(done, Demonstrated):
-        return done
-    return replace(done, description=value.observation, thought=value.thought)
+def _read_action(value: _Value, picture: Picture | None) -> DemonstratedAction | str | None:
+    action = action_of_script(value.code, picture, fractions=True)
+    if not isinstance(action, DemonstratedAction):
+        return action
+    return replace(action, description=value.observation, thought=value.thought)

@@ -1,4 +1,4 @@
-"""AndroidWorld: `task_metadata.json` with a template per task; values are drawn when a task is started.
+"""AndroidWorld: `task_metadata.json` with a template per task; values are drawn when a task starts.
 
 A template becomes a subtask template. One without placeholders is a whole task, too.
 """
@@ -13,7 +13,15 @@ from taskloom.resources.record import Record
 from taskloom.taskgraph.records.subtask import Subtask, placeholders
 from taskloom.warehouse.importing.episodes import Description, task_records
 from taskloom.warehouse.importing.imported_tasks import canonical_application
-from taskloom.warehouse.importing.items import IMPORTED, ForeignModel, Item, Records, Text, checked, items_of
+from taskloom.warehouse.importing.items import (
+    IMPORTED,
+    ForeignModel,
+    Item,
+    Records,
+    Text,
+    check_items,
+    items_of,
+)
 
 _APPLICATIONS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "audio_recorder": (("AudioRecorder",), "audio recorder"),
@@ -37,7 +45,7 @@ _APPLICATIONS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "os": (("OpenApp", "System", "TurnOff", "TurnOn"), ""),
     "tasks": (("Tasks",), ""),
 }
-"""Applications with the beginnings of the names of their tasks, and their name in texts."""
+"""Applications with the prefixes of their tasks' names, and their own name in texts."""
 
 
 class _Template(ForeignModel):
@@ -51,13 +59,13 @@ def read(path: Path) -> Records:
     """The templates of a file, or of the first `task_metadata.json` of a folder and its subfolders."""
     inside = sorted(path.rglob("task_metadata.json"))
     file = path if path.is_file() or not inside else inside[0]
-    yield from checked(
-        items_of([(file, file.name)]), lambda item: f"android_world:{item.named('task_name')}", _records
+    yield from check_items(
+        items_of([(file, file.name)]), lambda item: f"android_world:{item.read_id('task_name')}", _records
     )
 
 
 def _records(item: Item, name: str) -> Iterator[Record]:
-    template = item.parsed(_Template)
+    template = item.parse(_Template)
     applications = _applications(template)
     application, category = canonical_application(applications[0])
     yield Subtask(
@@ -78,8 +86,8 @@ def _records(item: Item, name: str) -> Iterator[Record]:
 
 
 def _applications(template: _Template) -> list[str]:
-    """The application that the task's name begins with, then those that its text names, as it names them."""
+    """The application of the prefix of the task's name, then those that its text names."""
     text = template.task_template.casefold()
-    first = [known for known, (begin, _) in _APPLICATIONS.items() if template.task_name.startswith(begin)]
-    named = [known for known, (_, said) in _APPLICATIONS.items() if said and said in text]
-    return list(dict.fromkeys([*(first or ["android"])[:1], *named]))
+    by_prefix = [name for name, (prefix, _) in _APPLICATIONS.items() if template.task_name.startswith(prefix)]
+    by_title = [name for name, (_, title) in _APPLICATIONS.items() if title and title in text]
+    return list(dict.fromkeys([*(by_prefix or ["android"])[:1], *by_title]))

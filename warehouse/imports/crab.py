@@ -23,13 +23,13 @@ from taskloom.warehouse.importing.items import (
     Item,
     Records,
     Text,
-    checked,
+    check_items,
     items_of,
 )
 from taskloom.warehouse.importing.json_reading import as_text, collection_files
 
 
-def _single(value: JsonValue) -> JsonValue:
+def _check_scalar(value: JsonValue) -> JsonValue:
     if isinstance(value, (dict, list)):
         raise ValueError(f"must be a value or null, not {json_kind(value)}")
     return value
@@ -38,10 +38,10 @@ def _single(value: JsonValue) -> JsonValue:
 class _Subtask(ForeignModel):
     task: Text
     attribute: dict[str, JsonValue]
-    output: Annotated[JsonValue, AfterValidator(_single)] = None
+    output: Annotated[JsonValue, AfterValidator(_check_scalar)] = None
 
 
-def _some(value: list[_Subtask]) -> list[_Subtask]:
+def _check_not_empty(value: list[_Subtask]) -> list[_Subtask]:
     if not value:
         raise ValueError("must name at least one subtask")
     return value
@@ -50,50 +50,50 @@ def _some(value: list[_Subtask]) -> list[_Subtask]:
 class _Task(ForeignModel):
     id: Identifier
     description: Text
-    tasks: Annotated[list[_Subtask], AfterValidator(_some)]
+    tasks: Annotated[list[_Subtask], AfterValidator(_check_not_empty)]
     adjlist: Text
 
 
 def read(path: Path) -> Records:
     """The tasks of a file or of a folder with its subfolders."""
     files = collection_files(path)
-    folders = {shown: file.absolute().parent.name for file, shown in files}
-    yield from checked(
+    folders = {label: file.absolute().parent.name for file, label in files}
+    yield from check_items(
         items_of(files, one_each=True),
-        lambda item: f"crab:{item.named('id')}",
+        lambda item: f"crab:{item.read_id('id')}",
         lambda item, task_id: _records(item, task_id, folders[item.file]),
     )
 
 
 def _records(item: Item, task_id: str, environment: str) -> Iterator[Record]:
-    task = item.parsed(_Task)
+    task = item.parse(_Task)
     nodes = [
         _node(subtask, f"{task_id}#{position}", environment) for position, subtask in enumerate(task.tasks)
     ]
     edges: list[Dependency] = []
     for producer, consumer in _adjacency(item, task.adjlist, len(nodes)):
-        made, taken = nodes[producer], nodes[consumer]
+        source, target = nodes[producer], nodes[consumer]
         nothing = Resource(category="completion", kind=ResourceKind.RECORD)
-        resource = next(iter(made.outputs), nothing)
-        edges.append(Dependency(producer=made.instance_id, consumer=taken.instance_id, resource=resource))
-        nodes[consumer] = taken.model_copy(update={"inputs": (*taken.inputs, resource)})
-    yield build_task(task_id, nodes, edges, task.description, lambda reason: item.refused("adjlist", reason))
+        resource = next(iter(source.outputs), nothing)
+        edges.append(Dependency(producer=source.instance_id, consumer=target.instance_id, resource=resource))
+        nodes[consumer] = target.model_copy(update={"inputs": (*target.inputs, resource)})
+    yield build_task(task_id, nodes, edges, task.description, lambda reason: item.refusal("adjlist", reason))
     yield item.original(task_id, place=f"{environment}/{Path(item.file).name}")
 
 
 def _node(subtask: _Subtask, instance: str, environment: str) -> BoundSubtask:
     attributes = {name: as_text(value) for name, value in subtask.attribute.items()}
-    made = [] if subtask.output is None else [as_text(subtask.output)]
-    given = ", ".join(f"{name} = {value!r}" for name, value in attributes.items())
+    output_values = [] if subtask.output is None else [as_text(subtask.output)]
+    listed = ", ".join(f"{name} = {value!r}" for name, value in attributes.items())
     return BoundSubtask(
         instance_id=instance,
         subtask_id=f"crab:{subtask.task}",
         application=environment or "crab",
         application_category=UNKNOWN_CATEGORY,
-        instruction=f"Do CRAB subtask {subtask.task}" + (f" with {given}." if given else "."),
+        instruction=f"Do CRAB subtask {subtask.task}" + (f" with {listed}." if listed else "."),
         parameters=attributes,
         outputs=tuple(
-            Resource(category="crab_output", kind=ResourceKind.RECORD, value=value) for value in made
+            Resource(category="crab_output", kind=ResourceKind.RECORD, value=value) for value in output_values
         ),
     )
 
@@ -107,14 +107,14 @@ def _adjacency(item: Item, text: str, count: int) -> Iterator[tuple[int, int]]:
         try:
             node, *successors = (int(word) for word in words)
         except ValueError:
-            reason = f"line {number} holds something else than numbers: {line!r}"
-            raise item.refused("adjlist", reason) from None
+            reason = f"line {number} holds something other than numbers: {line!r}"
+            raise item.refusal("adjlist", reason) from None
         for name in (node, *successors):
             if not 0 <= name < count:
                 reason = f"line {number} names node {name}, but there are {count} subtasks"
-                raise item.refused("adjlist", reason)
+                raise item.refusal("adjlist", reason)
         if node in seen:
-            raise item.refused("adjlist", f"node {node} has two lines")
+            raise item.refusal("adjlist", f"node {node} has two lines")
         seen.add(node)
         for successor in dict.fromkeys(successors):
             yield node, successor

@@ -1,4 +1,4 @@
-"""Labelled outcomes: what evaluation functions said of work whose right or wrong is known from outside.
+"""Labelled outcomes: verdicts of evaluation functions on work known from outside to be right or wrong.
 
 A JSON file with a list `outcomes`, as `python -m benchmarks.labelled_work --report` writes it, or JSON Lines
 with one outcome each. Importing a function's verdict on a case again replaces it.
@@ -17,7 +17,7 @@ from taskloom.warehouse.importing.items import (
     Items,
     Records,
     Text,
-    checked,
+    check_items,
     items_of,
 )
 from taskloom.warehouse.importing.json_reading import collection_files
@@ -32,14 +32,14 @@ class _Outcome(ForeignModel):
     right: bool
     """Whether the work is right."""
     accepted: bool
-    """Whether the function said success."""
+    """Whether the function reported success."""
     application: str = ""
     message: str = ""
 
 
 def read(path: Path) -> Records:
-    """The outcomes of a file, or of the JSON files of a folder; refused where one is no list of outcomes."""
-    yield from checked(_items(path), _name, _records, kind="evaluation_function")
+    """The outcomes of a file, or of the JSON files of a folder; refused where one holds no list of them."""
+    yield from check_items(_items(path), _name, _records, kind="evaluation_function")
 
 
 def _items(path: Path) -> Items:
@@ -49,21 +49,21 @@ def _items(path: Path) -> Items:
             continue
         outcomes = item.value.get("outcomes") if isinstance(item.value, dict) else None
         if not isinstance(outcomes, list):
-            raise item.refused("outcomes", "must be a list of outcomes")
+            raise item.refusal("outcomes", "must be a list of outcomes")
         for number, outcome in enumerate(outcomes):
             yield Item(item.file, outcome, f"outcomes[{number}]")
 
 
 def _name(item: Item) -> str:
-    found = item.parsed(_Outcome)
-    return outcome_id(found.case_id, found.function_id)
+    outcome = item.parse(_Outcome)
+    return outcome_id(outcome.case_id, outcome.function_id)
 
 
 def _records(item: Item, name: str) -> Iterator[Record]:
-    found = item.parsed(_Outcome)
+    outcome = item.parse(_Outcome)
     yield JudgedOutcome(
         outcome_id=name,
-        application=found.application or found.subtask_id.partition(".")[0],
+        application=outcome.application or outcome.subtask_id.partition(".")[0],
         provenance=IMPORTED,
-        **found.model_dump(exclude={"application"}),
+        **outcome.model_dump(exclude={"application"}),
     )

@@ -2,9 +2,9 @@
 screenshot), and the lists of tasks on live websites in SeeAct, Online-Mind2Web and Mind2Web-Live.
 
 A task is one subtask on a website; where the website is an address, its host is the application. The HTML of
-pages is not kept. A trajectory comes in where every action has a picture and a place and is a click,
-hovering, Enter or typing; choosing from a list has no action here. A task of a list has no demonstration, and
-is told by its `task_id` or `index`; Mind2Web-Live's website is that of the first address that it evaluates.
+pages is not kept. A trajectory is imported if every action has a picture and a place and is a click,
+hovering, Enter or typing; choosing from a list has no action here. A task of a list has no demonstration and
+is identified by `task_id` or `index`; Mind2Web-Live's website is that of the first address it evaluates.
 """
 
 import itertools
@@ -18,14 +18,14 @@ from pydantic import AliasChoices, AliasPath, Field, JsonValue
 from taskloom.taskgraph.records.interaction import Action, ClickInput, KeyboardInput, MoveInput
 from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.importing.episodes import (
-    Demonstrated,
+    DemonstratedAction,
     Description,
     Picture,
     Step,
     as_picture,
+    read_or_reason,
     read_tasks,
     typing,
-    understood,
     website_name,
 )
 from taskloom.warehouse.importing.items import (
@@ -36,19 +36,19 @@ from taskloom.warehouse.importing.items import (
     Text,
     items_of,
     table_rows,
-    unreadable,
+    unreadable_item,
 )
 from taskloom.warehouse.importing.json_reading import inner_json, matching_files
 
 _ROWS = 20
 _PAGES = ("raw_html", "cleaned_html", "neg_candidates", "screenshot")
-"""Fields that are not kept: whole pages, and pictures, which are stored beside the tables."""
+"""Fields that are not kept: whole pages, and pictures, which are stored outside the tables."""
 
 
 class _Operation(ForeignModel):
     op: Text
     original_op: str = ""
-    """What was done: `op` calls hovering and Enter clicks, too."""
+    """The real operation: `op` calls hovering and Enter clicks, too."""
     value: str = ""
 
 
@@ -68,10 +68,10 @@ def read(path: Path) -> Records:
     pictures: dict[str, list[bytes | None]] = {}
     items = (
         item
-        for file, shown in files
+        for file, label in files
         if file.name not in ("manifest.json", "dataset_infos.json")
         for item in (
-            _parquet_items(file, shown, pictures) if file.suffix == ".parquet" else items_of([(file, shown)])
+            _parquet_items(file, label, pictures) if file.suffix == ".parquet" else items_of([(file, label)])
         )
     )
     yield from read_tasks(
@@ -79,34 +79,35 @@ def read(path: Path) -> Records:
     )
 
 
-def _parquet_items(file: Path, shown: str, pictures: dict[str, list[bytes | None]]) -> Items:
-    """One item per task, whose rows follow each other; where the file is cut, its last task is left out."""
-    rows = table_rows(file, shown, _ROWS, lambda column: column.name not in _PAGES[:3])
+def _parquet_items(file: Path, label: str, pictures: dict[str, list[bytes | None]]) -> Items:
+    """One item per task, whose rows are consecutive; the last task of a truncated file is left out."""
+    rows = table_rows(file, label, _ROWS, lambda column: column.name not in _PAGES[:3])
     try:
         for _, actions in itertools.groupby(rows, lambda row: row.get("annotation_id")):
-            yield _joined(list(actions), shown, pictures)
+            yield _task_item(list(actions), label, pictures)
     except ImportRefusedError as error:
-        yield unreadable(error, shown)
+        yield unreadable_item(error, label)
 
 
-def _joined(rows: list[dict[str, Any]], shown: str, pictures: dict[str, list[bytes | None]]) -> Item:
+def _task_item(rows: list[dict[str, Any]], label: str, pictures: dict[str, list[bytes | None]]) -> Item:
     rows = sorted(rows, key=_position)
     of_action = (*_PAGES, "operation", "pos_candidates", "action_uid")
-    whole: dict[str, JsonValue] = {
+    content: dict[str, JsonValue] = {
         name: value
         for name, value in rows[0].items()
         if name not in of_action and not name.startswith("target_action")
     }
-    whole["actions"] = [
+    content["actions"] = [
         {name: row.get(name) for name in ("action_uid", "operation", "pos_candidates", "target_action_reprs")}
         for row in rows
     ]
     name = str(rows[0].get("annotation_id"))
     pictures[name] = [
-        held.get("bytes") if isinstance(held := row.get("screenshot"), dict) else None for row in rows
+        screenshot.get("bytes") if isinstance(screenshot := row.get("screenshot"), dict) else None
+        for row in rows
     ]
-    # A column that is no JSON, such as a date or bytes, is kept as its text.
-    return Item(shown, json.loads(json.dumps(whole, default=str)), name)
+    # A column that is not JSON, such as a date or bytes, is kept as text.
+    return Item(label, json.loads(json.dumps(content, default=str)), name)
 
 
 def _position(row: dict[str, Any]) -> int:
@@ -116,11 +117,11 @@ def _position(row: dict[str, Any]) -> int:
 
 
 def _name(item: Item) -> str:
-    return item.named("annotation_id", "task_id", "index")
+    return item.read_id("annotation_id", "task_id", "index")
 
 
 def _describe(item: Item, pictures: list[bytes | None]) -> Description:
-    task = item.parsed(_Task)
+    task = item.parse(_Task)
     content = item.value if isinstance(item.value, dict) else {}
     actions = content.get("actions")
     kept = [
@@ -130,17 +131,20 @@ def _describe(item: Item, pictures: list[bytes | None]) -> Description:
     ]
     if "actions" in content:
         content = {**content, "actions": kept}  # type: ignore[dict-item]
-    shown = [as_picture(data) if data else None for data in pictures]
-    shown += [None] * (len(kept) - len(shown))
+    screens = [as_picture(data) if data else None for data in pictures]
+    screens += [None] * (len(kept) - len(screens))
     steps: list[Step] | str | None = None
     if kept and len(kept) != len(task.action_reprs or kept):
-        steps = f"{len(kept)} of its {len(task.action_reprs)} actions are there"
+        steps = f"{len(kept)} of its {len(task.action_reprs)} actions are present"
     elif kept:
-        steps = [(at, understood(at, partial(_done, done))) for at, done in zip(shown, kept, strict=True)]
+        steps = [
+            (screen, read_or_reason(screen, partial(_read_action, action)))
+            for screen, action in zip(screens, kept, strict=True)
+        ]
     return Description(task.confirmed_task, (website_name(task.website),), content=content, steps=steps)
 
 
-def _done(action: dict[str, JsonValue], picture: Picture) -> Demonstrated | None:
+def _read_action(action: dict[str, JsonValue], picture: Picture) -> DemonstratedAction | None:
     try:
         operation = _Operation.model_validate(_json(action.get("operation")))
         box = _box(action.get("pos_candidates"))
@@ -150,16 +154,16 @@ def _done(action: dict[str, JsonValue], picture: Picture) -> Demonstrated | None
         return None
     if box[0] >= picture.width or box[1] >= picture.height:
         raise ValueError(f"its element at {box[0]}, {box[1]} is outside the screen")
-    done: dict[str, Action] = {
+    actions: dict[str, Action] = {
         "CLICK": ClickInput(control_label=""),
         "HOVER": MoveInput(control_label=""),
         "ENTER": KeyboardInput(keys="{ENTER}"),
     }
     if operation.op == "TYPE":
-        done["TYPE"] = typing(operation.value).action
+        actions["TYPE"] = typing(operation.value).action
     name = operation.original_op or operation.op
-    words = str(action.get("target_action_reprs") or "")
-    return Demonstrated(done[name], box, words) if name in done else None
+    description = str(action.get("target_action_reprs") or "")
+    return DemonstratedAction(actions[name], box, description) if name in actions else None
 
 
 def _json(value: JsonValue) -> JsonValue:
@@ -168,8 +172,8 @@ def _json(value: JsonValue) -> JsonValue:
 
 def _box(candidates: JsonValue) -> tuple[int, int, int, int] | None:
     """Left, top, right and bottom from the attribute `bounding_box_rect` (left, top, width, height)."""
-    found = _json(candidates)
-    for candidate in found if isinstance(found, list) else []:
+    values = _json(candidates)
+    for candidate in values if isinstance(values, list) else []:
         element = _json(candidate)
         attributes = _json(element.get("attributes")) if isinstance(element, dict) else None
         text = attributes.get("bounding_box_rect") if isinstance(attributes, dict) else None

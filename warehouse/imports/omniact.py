@@ -1,7 +1,7 @@
 """OmniACT: lists (`train.json`, `test.json`) of examples with `task`, `image` and `box` files.
 
 A task file has the lines `Task:` and `Output Script:`; the script is PyAutoGUI code with pixels of the
-screenshot. An example is one task on one screen; its trajectory comes in where every statement is an action
+screenshot. An example is one task on one screen; its trajectory is imported if every statement is an action
 here.
 """
 
@@ -14,9 +14,9 @@ from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.importing.episodes import Description, read_picture, read_tasks
 from taskloom.warehouse.importing.items import ForeignModel, Item, Items, Records, Text, items_of
 from taskloom.warehouse.importing.json_reading import file_inside, parse_json, read_text
-from taskloom.warehouse.importing.pyautogui_scripts import done_by
+from taskloom.warehouse.importing.pyautogui_scripts import action_of_script
 
-_MOST_BOXES = 5000
+_MAX_BOXES = 5000
 _LISTS = ("train.json", "val.json", "validation.json", "test.json")
 
 
@@ -50,11 +50,11 @@ def _name(item: Item) -> str:
 
 
 def _describe(item: Item, root: Path) -> Description:
-    example = item.parsed(_Example)
+    example = item.parse(_Example)
     target = file_inside(root, example.task)
     if target is None:
-        raise item.refused("task", f"the file {example.task[:200]!r} is not there")
-    instruction, script = _parts(item, read_text(target, example.task))
+        raise item.refusal("task", f"the file {example.task[:200]!r} does not exist")
+    instruction, script = _split_task_file(item, read_text(target, example.task))
     content: dict[str, JsonValue] = {
         **(item.value if isinstance(item.value, dict) else {}),
         "task_text": f"Task: {instruction}\nOutput Script:\n{script}\n",
@@ -67,7 +67,10 @@ def _describe(item: Item, root: Path) -> Description:
         instruction,
         folders[-1:] if len(folders) > 2 else ("desktop",),
         content=content,
-        steps=[(picture, done_by(statement, picture, fractions=False)) for statement in _statements(script)],
+        steps=[
+            (picture, action_of_script(statement, picture, fractions=False))
+            for statement in _statements(script)
+        ],
     )
 
 
@@ -85,14 +88,14 @@ def _boxes(root: Path, name: str) -> JsonValue:
         numbers = [side for corner in corners if isinstance(corner, list) for side in corner]
         if len(numbers) == 4 and all(isinstance(side, int | float) for side in numbers):
             boxes.append(numbers)
-    return boxes[:_MOST_BOXES]
+    return boxes[:_MAX_BOXES]
 
 
-def _parts(item: Item, text: str) -> tuple[str, str]:
-    head, found, script = text.partition("Output Script:")
+def _split_task_file(item: Item, text: str) -> tuple[str, str]:
+    head, separator, script = text.partition("Output Script:")
     instruction = head.strip().removeprefix("Task:").strip()
-    if not found or not instruction:
-        raise item.refused("task", "its file must have the lines Task: and Output Script:")
+    if not separator or not instruction:
+        raise item.refusal("task", "its file must have the lines Task: and Output Script:")
     return instruction, script.strip()
 
 

@@ -1,9 +1,9 @@
-"""The paper's formats (App. C), as the export of the same name lays them out.
+"""The paper's formats (App. C), in the layout of the export of the same name.
 
 `subtasks`, `trajectories`, `tasks` and `task_trajectories` are folders with one JSON file per item, or files
-with a list; `evaluations/<subtask>.py` holds the functions. Where `templates.jsonl` and `bindings.jsonl`
-stand beside them, parameters and resources come from there, and must agree with the paper's files. Without
-them, a node takes the first parameter set whose values all stand in the instruction, and an edge the first
+with a list; `evaluations/<subtask>.py` holds the functions. With `templates.jsonl` and
+`bindings.jsonl`, parameters and resources come from there, and must agree with the paper's files. Without
+them, a node takes the first parameter set whose values all occur in the instruction, and an edge the first
 resource category that its producer writes and its consumer reads. Trajectories come without evidence, so
 evaluation functions cannot run on them.
 """
@@ -32,7 +32,7 @@ from taskloom.warehouse.importing.imported_tasks import (
     PaperAction,
     build_task,
     canonical_application,
-    guessed_resource,
+    guess_resource,
     imported_trajectory,
     read_action,
 )
@@ -45,7 +45,7 @@ from taskloom.warehouse.importing.items import (
     Items,
     Records,
     Text,
-    checked,
+    check_items,
     items_of,
 )
 from taskloom.warehouse.importing.json_reading import file_inside, read_text
@@ -104,23 +104,23 @@ def read(path: Path) -> Records:
     tasks: dict[str, Task] = {}
 
     def subtask(item: Item, _: str) -> Iterator[Record]:
-        read = _subtask(item)
-        whole = templates.get(read.subtask_id)
-        if whole is not None and subtask_fields(whole) != item.value:
-            raise item.refused("", "says otherwise than templates.jsonl")
-        yield subtasks.setdefault(read.subtask_id, whole or read)
+        parsed = _subtask(item)
+        stored = templates.get(parsed.subtask_id)
+        if stored is not None and subtask_fields(stored) != item.value:
+            raise item.refusal("", "contradicts templates.jsonl")
+        yield subtasks.setdefault(parsed.subtask_id, stored or parsed)
 
     def trajectory(item: Item, name: str) -> Iterator[Record]:
-        found = item.parsed(_SubtaskTrajectory)
-        if found.subtask_id not in subtasks:
-            raise item.refused("subtask_id", f"names {found.subtask_id!r}, which does not exist")
-        parameters = _parameters_in(found.instruction, subtasks[found.subtask_id])
+        fields = item.parse(_SubtaskTrajectory)
+        if fields.subtask_id not in subtasks:
+            raise item.refusal("subtask_id", f"names {fields.subtask_id!r}, which does not exist")
+        parameters = _parameters_in(fields.instruction, subtasks[fields.subtask_id])
         yield imported_trajectory(
-            found.trajectory_id or f"trajectory-{name}",
-            found.subtask_id,
-            found.instruction,
-            _steps(found, item, path),
-            instance_id=instance_id(found.subtask_id, parameters),
+            fields.trajectory_id or f"trajectory-{name}",
+            fields.subtask_id,
+            fields.instruction,
+            _steps(fields, item, path),
+            instance_id=instance_id(fields.subtask_id, parameters),
             parameters=parameters,
         )
 
@@ -128,54 +128,54 @@ def read(path: Path) -> Records:
         yield _function(item, path, subtasks)
 
     def task(item: Item, task_id: str) -> Iterator[Record]:
-        found = item.parsed(_Task)
-        whole = bindings.get(task_id)
-        if whole is not None and task_fields(whole) != item.value:
-            raise item.refused("", "says otherwise than bindings.jsonl")
-        tasks[task_id] = whole or _task(task_id, item, found, subtasks)
+        fields = item.parse(_Task)
+        stored = bindings.get(task_id)
+        if stored is not None and task_fields(stored) != item.value:
+            raise item.refusal("", "contradicts bindings.jsonl")
+        tasks[task_id] = stored or _task(task_id, item, fields, subtasks)
         yield tasks[task_id]
 
     def task_trajectory(item: Item, _: str) -> Iterator[Record]:
-        found = item.parsed(_TaskTrajectory)
-        if found.task_id not in tasks:
-            raise item.refused("task_id", f"names {found.task_id!r}, which does not exist")
-        instances = {name: instance for instance, name in node_names(tasks[found.task_id]).items()}
-        if sorted(found.topological_order) != sorted(instances):
-            raise item.refused("topological_order", "is not an order of the task's nodes")
-        name, steps = f"{found.trajectory_id}:recording", _steps(found, item, path)
-        yield imported_trajectory(name, f"task:{found.task_id}", found.instruction, steps)
+        fields = item.parse(_TaskTrajectory)
+        if fields.task_id not in tasks:
+            raise item.refusal("task_id", f"names {fields.task_id!r}, which does not exist")
+        instances = {name: instance for instance, name in node_names(tasks[fields.task_id]).items()}
+        if sorted(fields.topological_order) != sorted(instances):
+            raise item.refusal("topological_order", "is not an order of the task's nodes")
+        name, steps = f"{fields.trajectory_id}:recording", _steps(fields, item, path)
+        yield imported_trajectory(name, f"task:{fields.task_id}", fields.instruction, steps)
         yield Replay(
-            replay_id=found.trajectory_id,
-            task_id=found.task_id,
-            order=tuple(instances[name] for name in found.topological_order),
+            replay_id=fields.trajectory_id,
+            task_id=fields.task_id,
+            order=tuple(instances[name] for name in fields.topological_order),
             success=True,
             trajectory_id=name,
             provenance=IMPORTED,
         )
 
     sources = (Item(f"evaluations/{file.name}", None) for file in sorted(path.glob("evaluations/*.py")))
-    yield from checked(_items(path, "subtasks"), lambda item: item.named("id"), subtask, "subtask")
-    yield from checked(_items(path, "trajectories"), _name, trajectory, "trajectory")
-    yield from checked(sources, lambda item: item.file, function, "evaluation_function")
-    yield from checked(_items(path, "tasks"), _name, task)
-    yield from checked(_items(path, "task_trajectories"), _name, task_trajectory, "trajectory")
+    yield from check_items(_items(path, "subtasks"), lambda item: item.read_id("id"), subtask, "subtask")
+    yield from check_items(_items(path, "trajectories"), _name, trajectory, "trajectory")
+    yield from check_items(sources, lambda item: item.file, function, "evaluation_function")
+    yield from check_items(_items(path, "tasks"), _name, task)
+    yield from check_items(_items(path, "task_trajectories"), _name, task_trajectory, "trajectory")
 
 
 def _sidecar(root: Path, name: str, record: type[R], key: Callable[[R], str]) -> dict[str, R]:
-    found: dict[str, R] = {}
+    records: dict[str, R] = {}
     for item in items_of([(root / name, name)] if (root / name).is_file() else []):
         if isinstance(item, BrokenItem):
             raise ImportRefusedError.listing(item.faults)
-        read = item.parsed(record)
-        found[key(read)] = read
-    return found
+        parsed = item.parse(record)
+        records[key(parsed)] = parsed
+    return records
 
 
 def _items(root: Path, kind: str) -> Items:
-    whole = root / f"{kind}.json"
-    files = [whole] if whole.is_file() else sorted((root / kind).glob("*.json"))
-    named = ((file, file.relative_to(root).as_posix()) for file in files)
-    return items_of(named, one_each=not whole.is_file())
+    list_file = root / f"{kind}.json"
+    files = [list_file] if list_file.is_file() else sorted((root / kind).glob("*.json"))
+    named_files = ((file, file.relative_to(root).as_posix()) for file in files)
+    return items_of(named_files, one_each=not list_file.is_file())
 
 
 def _name(item: Item) -> str:
@@ -184,32 +184,32 @@ def _name(item: Item) -> str:
 
 
 def _subtask(item: Item) -> Subtask:
-    found = item.parsed(_Subtask)
-    names = placeholders(found.instruction_template)
-    for position, values in enumerate(found.available_parameters):
+    fields = item.parse(_Subtask)
+    names = placeholders(fields.instruction_template)
+    for position, values in enumerate(fields.available_parameters):
         missing = next((name for name in names if name not in values), None)
         if missing is not None:
-            raise item.refused(
+            raise item.refusal(
                 f"available_parameters[{position}].{missing}", "is missing, but instruction_template needs it"
             )
-    application, category = canonical_application(found.application)
+    application, category = canonical_application(fields.application)
 
-    def declared(categories: list[str]) -> tuple[ResourceDeclaration, ...]:
+    def declarations(categories: list[str]) -> tuple[ResourceDeclaration, ...]:
         return tuple(
             ResourceDeclaration(category=category, parameter=category if category in names else "")
             for category in categories
         )
 
     return Subtask(
-        subtask_id=found.id,
-        application=found.application,
+        subtask_id=fields.id,
+        application=fields.application,
         application_category=category,
-        operating_system=found.OS,
+        operating_system=fields.OS,
         platform=f"imported:{application}",
-        instruction_template=found.instruction_template,
-        available_parameters=tuple(found.available_parameters),
-        inputs=declared(found.input_resources),
-        outputs=declared(found.output_resources),
+        instruction_template=fields.instruction_template,
+        available_parameters=tuple(fields.available_parameters),
+        inputs=declarations(fields.input_resources),
+        outputs=declarations(fields.output_resources),
         origin="imported",
         provenance=IMPORTED,
     )
@@ -218,15 +218,15 @@ def _subtask(item: Item) -> Subtask:
 def _function(item: Item, root: Path, subtasks: Mapping[str, Subtask]) -> EvaluationFunction:
     subtask_id = unquote(Path(item.file).stem)
     if subtask_id not in subtasks:
-        raise item.refused("file name", f"names the subtask {subtask_id!r}, which does not exist")
+        raise item.refusal("file name", f"names the subtask {subtask_id!r}, which does not exist")
     source = read_text(root / item.file, item.file).removeprefix(EVALUATION_HEADER)
     try:
         module = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise item.refused("", f"is not Python: {error}") from None
+        raise item.refusal("", f"is not Python: {error}") from None
     functions = {part.name: part for part in reversed(module.body) if isinstance(part, ast.FunctionDef)}
     if ENTRY_POINT not in functions:
-        raise item.refused("", f"does not define {ENTRY_POINT}")
+        raise item.refusal("", f"does not define {ENTRY_POINT}")
     return EvaluationFunction(
         function_id=f"{subtask_id}:{hashlib.sha256(source.encode()).hexdigest()[:12]}",
         subtask_id=subtask_id,
@@ -236,39 +236,43 @@ def _function(item: Item, root: Path, subtasks: Mapping[str, Subtask]) -> Evalua
     )
 
 
-def _task(task_id: str, item: Item, found: _Task, subtasks: Mapping[str, Subtask]) -> Task:
-    names = found.dag.nodes
+def _task(task_id: str, item: Item, fields: _Task, subtasks: Mapping[str, Subtask]) -> Task:
+    names = fields.dag.nodes
     if len(set(names)) != len(names):
-        raise item.refused("dag.nodes", "name a subtask twice")
+        raise item.refusal("dag.nodes", "name a subtask twice")
     nodes: dict[str, BoundSubtask] = {}
     for position, name in enumerate(names):
         if name not in subtasks:
-            raise item.refused(f"dag.nodes[{position}]", f"names the subtask {name!r}, which does not exist")
-        nodes[name] = _bound(subtasks[name], found.task_instruction)
+            raise item.refusal(f"dag.nodes[{position}]", f"names the subtask {name!r}, which does not exist")
+        nodes[name] = _bind(subtasks[name], fields.task_instruction)
     edges: list[Dependency] = []
-    for name, consumers in found.dag.edges.items():
+    for name, consumers in fields.dag.edges.items():
         if name not in nodes:
-            raise item.refused(f"dag.edges.{name}", "is not a node")
+            raise item.refusal(f"dag.edges.{name}", "is not a node")
         for consumer in consumers:
             if consumer not in nodes:
-                raise item.refused(f"dag.edges.{name}", f"names {consumer!r}, which is not a node")
+                raise item.refusal(f"dag.edges.{name}", f"names {consumer!r}, which is not a node")
             edges.append(_edge(nodes[name], nodes[consumer]))
-    for position, order in enumerate(found.successful_topo):
+    for position, order in enumerate(fields.successful_topo):
         if sorted(order) != sorted(names):
-            raise item.refused(f"successful_topo[{position}]", "is not an order of the nodes")
+            raise item.refusal(f"successful_topo[{position}]", "is not an order of the nodes")
     task = build_task(
         task_id,
         list(nodes.values()),
         edges,
-        found.task_instruction,
-        lambda reason: item.refused("dag.edges", reason),
-        intent=found.task_intent,
+        fields.task_instruction,
+        lambda reason: item.refusal("dag.edges", reason),
+        intent=fields.task_intent,
     )
-    listed = tuple(tuple(nodes[name].instance_id for name in order) for order in found.successful_topo)
-    return task.model_copy(update={"successful_orders": listed, "successful_order_count": len(listed)})
+    successful_orders = tuple(
+        tuple(nodes[name].instance_id for name in order) for order in fields.successful_topo
+    )
+    return task.model_copy(
+        update={"successful_orders": successful_orders, "successful_order_count": len(successful_orders)}
+    )
 
 
-def _bound(subtask: Subtask, instruction: str) -> BoundSubtask:
+def _bind(subtask: Subtask, instruction: str) -> BoundSubtask:
     parameters = _parameters_in(instruction, subtask)
     try:
         text = fill(subtask.instruction_template, parameters)
@@ -277,7 +281,7 @@ def _bound(subtask: Subtask, instruction: str) -> BoundSubtask:
 
     def resources(declared: tuple[ResourceDeclaration, ...]) -> tuple[Resource, ...]:
         return tuple(
-            guessed_resource(item.category, subtask.application, parameters.get(item.parameter, ""))
+            guess_resource(item.category, subtask.application, parameters.get(item.parameter, ""))
             for item in declared
         )
 
@@ -294,24 +298,24 @@ def _bound(subtask: Subtask, instruction: str) -> BoundSubtask:
 
 
 def _parameters_in(instruction: str, subtask: Subtask) -> dict[str, str]:
-    """The first parameter set of a subtask whose values all stand in an instruction, else the first."""
+    """The first parameter set of a subtask whose values all occur in an instruction, else the first."""
     sets = subtask.available_parameters or ({},)
     return next((item for item in sets if all(value in instruction for value in item.values())), sets[0])
 
 
 def _edge(producer: BoundSubtask, consumer: BoundSubtask) -> Dependency:
-    read = {item.category for item in consumer.inputs}
-    shared = (item for item in producer.outputs if item.category in read)
-    none = guessed_resource("completion", producer.application, "")
-    resource = next(shared, (*producer.outputs, none)[0])
+    read_categories = {item.category for item in consumer.inputs}
+    shared = (item for item in producer.outputs if item.category in read_categories)
+    completion = guess_resource("completion", producer.application, "")
+    resource = next(shared, (*producer.outputs, completion)[0])
     return Dependency(producer=producer.instance_id, consumer=consumer.instance_id, resource=resource)
 
 
-def _steps(found: _Steps, item: Item, root: Path) -> Iterator[TrajectoryStep]:
-    pictures, actions = len(found.observations), len(found.actions)
+def _steps(fields: _Steps, item: Item, root: Path) -> Iterator[TrajectoryStep]:
+    pictures, actions = len(fields.observations), len(fields.actions)
     if pictures != actions:
-        raise item.refused("observations", f"are {pictures}, but there are {actions} actions")
-    for position, (name, action) in enumerate(zip(found.observations, found.actions, strict=True)):
+        raise item.refusal("observations", f"are {pictures}, but there are {actions} actions")
+    for position, (name, action) in enumerate(zip(fields.observations, fields.actions, strict=True)):
         yield TrajectoryStep(
             step=position + 1,
             observation_screenshot=_picture(item, root, name, f"observations[{position}]"),
@@ -338,7 +342,7 @@ def _picture(item: Item, root: Path, name: str, place: str) -> Screenshot:
     except OSError:
         png = None
     if png is None:
-        raise item.refused(place, f"{name[:200]!r} cannot be read, is not there, or leaves the folder")
+        raise item.refusal(place, f"{name[:200]!r} cannot be read, does not exist, or is outside the folder")
     if not png.startswith(b"\x89PNG\r\n"):
-        raise item.refused(place, f"{name!r} is not a PNG file")
+        raise item.refusal(place, f"{name!r} is not a PNG file")
     return Screenshot.of(png)

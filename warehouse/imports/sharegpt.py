@@ -1,9 +1,8 @@
-"""ShareGPT: lists of conversations about pictures, as the export of the same name and LLaMA-Factory have
-them.
+"""ShareGPT: lists of conversations about pictures, as in the export of the same name and LLaMA-Factory.
 
 Conversations of one recording (`<id>#1`, `<id>#2`, …) are one demonstration, and so is a conversation of
-several turns. The task is what the first human turn asks for; the trajectory comes in where all pictures are
-there and every answer is one of our actions.
+several turns. The task is what the first human turn asks for; the trajectory is imported if all pictures
+exist and every answer is one of our actions.
 """
 
 import ast
@@ -17,9 +16,9 @@ from pydantic import AliasChoices, BeforeValidator, Field, JsonValue, TypeAdapte
 from taskloom.taskgraph.records.interaction import Action
 from taskloom.warehouse.errors import ImportRefusedError
 from taskloom.warehouse.exporting.exporting import Coordinates
-from taskloom.warehouse.exporting.recordings import COORDINATES, FINISH, unscaled, with_marks
+from taskloom.warehouse.exporting.recordings import COORDINATES, FINISH, unscale, with_marks
 from taskloom.warehouse.importing.episodes import (
-    Demonstrated,
+    DemonstratedAction,
     Description,
     Picture,
     Step,
@@ -36,14 +35,14 @@ from taskloom.warehouse.importing.items import (
     number_as_text,
 )
 
-_MARK: Final = "<image>"
+_IMAGE_MARK: Final = "<image>"
 _STEPWISE: Final = "\nDone so far:"
-_OURS: Final = "You operate a computer."
-"""How our own system text begins."""
+_SYSTEM_START: Final = "You operate a computer."
+"""Beginning of our own system text."""
 _NO_CONVERSATIONS: Final = ("dataset_info.json", "manifest.json", "sets.json")
 _ACTION: Final[TypeAdapter[Action]] = TypeAdapter(Action)
 _CALL: Final = re.compile(r"^Action:", re.MULTILINE)
-_ASKED = re.compile(r"^Task: (.*?)(?:\nDone so far:.*)?$", re.DOTALL | re.MULTILINE)
+_INSTRUCTION = re.compile(r"^Task: (.*?)(?:\nDone so far:.*)?$", re.DOTALL | re.MULTILINE)
 
 
 def _as_list(value: object) -> object:
@@ -58,7 +57,7 @@ class _Turn(ForeignModel):
     value: str = Field(validation_alias=AliasChoices("value", "content"))
 
     @property
-    def asks(self) -> bool:
+    def is_question(self) -> bool:
         return self.speaker in ("human", "user")
 
 
@@ -70,8 +69,8 @@ class _Conversation(ForeignModel):
     )
 
     @property
-    def asked(self) -> str:
-        return next((turn.value for turn in self.conversations if turn.asks), "")
+    def first_question(self) -> str:
+        return next((turn.value for turn in self.conversations if turn.is_question), "")
 
 
 def read(path: Path) -> Records:
@@ -81,22 +80,22 @@ def read(path: Path) -> Records:
     files = [file for file in inside if file.name not in _NO_CONVERSATIONS and file.is_file()]
     if not files:
         raise ImportRefusedError(str(path), "", "holds no .json or .jsonl file of conversations")
-    items = (item for file in files for item in _grouped(file))
+    items = (item for file in files for item in _group(file))
     yield from read_tasks("sharegpt", items, _name, lambda item: _describe(item, root))
 
 
-def _grouped(file: Path) -> Items:
-    """Conversations that belong to one recording as one item, which is the list of them."""
+def _group(file: Path) -> Items:
+    """The conversations of each recording as one item, a list."""
     latest = ("", 0)
 
     def recording(item: Item | BrokenItem) -> str:
         nonlocal latest
-        before, number = latest
-        recorded, latest = _step_of(item), ("", 0)
-        if recorded is None:
+        previous, number = latest
+        step_of_item, latest = _step_of(item), ("", 0)
+        if step_of_item is None:
             return item.place if isinstance(item, BrokenItem) else item.where
-        name, step, place = recorded
-        start = before if name == before.partition("\n")[0] and step > number else f"{name}\n{place}"
+        name, step, place = step_of_item
+        start = previous if name == previous.partition("\n")[0] and step > number else f"{name}\n{place}"
         latest = (start, step)
         return start
 
@@ -111,15 +110,15 @@ def _grouped(file: Path) -> Items:
 
 
 def _step_of(item: Item | BrokenItem) -> tuple[str, int, str] | None:
-    """Recording, step and place of a conversation that is one step as our export writes it."""
+    """Recording, step and place of a conversation that is a single step of our export."""
     if isinstance(item, BrokenItem):
         return None
     try:
-        found = item.parsed(_Conversation)
+        conversation = item.parse(_Conversation)
     except ImportRefusedError:
         return None
-    name, _, step = found.id.rpartition("#")
-    if not name or not (step.isascii() and step.isdigit()) or _STEPWISE not in found.asked:
+    name, _, step = conversation.id.rpartition("#")
+    if not name or not (step.isascii() and step.isdigit()) or _STEPWISE not in conversation.first_question:
         return None
     return name, int(step[:9]), item.where
 
@@ -131,72 +130,76 @@ def _conversations(item: Item) -> list[Item]:
 def _name(item: Item) -> str:
     first, *_ = _conversations(item)
     step = _step_of(first)
-    return (step[0] if step else first.parsed(_Conversation).id) or item.where
+    return (step[0] if step else first.parse(_Conversation).id) or item.where
 
 
 def _describe(item: Item, root: Path) -> Description:
-    found = [part.parsed(_Conversation) for part in _conversations(item)]
-    asked = found[0].asked
-    instruction = _instruction(asked)
-    ours = _OURS in asked
+    conversations = [part.parse(_Conversation) for part in _conversations(item)]
+    question = conversations[0].first_question
+    instruction = _instruction(question)
+    ours = _SYSTEM_START in question
     if ours:
         instruction = with_marks(instruction)
     if not instruction:
-        raise item.refused("conversations", "ask for nothing")
+        raise item.refusal("conversations", "have no instruction")
     steps: list[Step] = []
-    told = (name for name in get_args(Coordinates) if f"Points are {COORDINATES[name]}." in asked)
-    coordinates: Coordinates = next(told, "absolute")
+    named = (name for name in get_args(Coordinates) if f"Points are {COORDINATES[name]}." in question)
+    coordinates: Coordinates = next(named, "absolute")
     end: Picture | None = None
-    for conversation in found:
-        marks = sum(turn.value.count(_MARK) for turn in conversation.conversations if turn.asks)
+    for conversation in conversations:
+        marks = sum(turn.value.count(_IMAGE_MARK) for turn in conversation.conversations if turn.is_question)
         if marks != len(conversation.image):
-            fault = f"its texts have {marks} marks {_MARK}, its pictures are {len(conversation.image)}"
+            fault = (
+                f"its texts have {marks} {_IMAGE_MARK} marks, but it has {len(conversation.image)} pictures"
+            )
             return Description(instruction, ("desktop",), steps=fault)
         pictures = iter(conversation.image)
-        shown: Picture | None = None
+        screen: Picture | None = None
         for turn in conversation.conversations:
-            if turn.asks:
-                for _ in range(turn.value.count(_MARK)):
-                    shown = read_picture(root, next(pictures, ""))
+            if turn.is_question:
+                for _ in range(turn.value.count(_IMAGE_MARK)):
+                    screen = read_picture(root, next(pictures, ""))
             elif turn.speaker in ("gpt", "assistant"):
                 answer = with_marks(turn.value) if ours else turn.value
                 if answer.strip() == FINISH:
-                    end = shown
+                    end = screen
                     continue
-                steps.append((shown, _done(answer, shown, coordinates)))
-                shown = None  # what follows is done on a screen of its own
+                steps.append((screen, _read_action(answer, screen, coordinates)))
+                screen = None  # the next action has a screen of its own
     return Description(instruction, ("desktop",), steps=steps, end=end)
 
 
-def _instruction(asked: str) -> str:
-    if match := _ASKED.search(asked):
+def _instruction(question: str) -> str:
+    if match := _INSTRUCTION.search(question):
         return match[1].strip()
-    lines = asked.replace(_MARK, "").splitlines()
-    return "\n".join(line for line in lines if not line.startswith(_OURS)).strip()
+    lines = question.replace(_IMAGE_MARK, "").splitlines()
+    return "\n".join(line for line in lines if not line.startswith(_SYSTEM_START)).strip()
 
 
-def _done(answer: str, picture: Picture | None, coordinates: Coordinates) -> Demonstrated | str | None:
-    before, *found = _CALL.split(answer)
-    calls = [call for call in (line.partition("\n")[0].strip() for line in found) if call != "finish()"]
+def _read_action(
+    answer: str, picture: Picture | None, coordinates: Coordinates
+) -> DemonstratedAction | str | None:
+    thought, *lines = _CALL.split(answer)
+    calls = [call for call in (line.partition("\n")[0].strip() for line in lines) if call != "finish()"]
     if picture is None or len(calls) != 1:
-        return f"its answer holds {len(calls)} actions of ours"
+        return f"its answer holds {len(calls)} of our actions"
     try:
         call = ast.parse(calls[0], mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
-            return "its answer is no action of ours"
-        values = {word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg}
+            return "its answer is not one of our actions"
+        values = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg}
         size = (picture.width, picture.height)
-        path = [unscaled(point, size, coordinates) for point in values.pop("path", [])]
+        path = [unscale(point, size, coordinates) for point in values.pop("path", [])]
         point = values.pop("point", None)
         if point is not None:
-            values["point"] = unscaled(point, size, coordinates)
+            values["point"] = unscale(point, size, coordinates)
         if path:
             values["points"] = path
-        for at in (*path, values.get("point")):
-            if at and not (0 <= at[0] <= size[0] and 0 <= at[1] <= size[1]):
-                return f"its point {at} is outside the screen"
+        for place in (*path, values.get("point")):
+            if place and not (0 <= place[0] <= size[0] and 0 <= place[1] <= size[1]):
+                return f"its point {place} is outside the screen"
         target = str(values.pop("control_text", ""))
         action = _ACTION.validate_python({"operation": call.func.id, **values})
     except (SyntaxError, ValueError, TypeError, ValidationError, IndexError, MemoryError, RecursionError):
-        return "its answer is no action of ours"
-    return Demonstrated(action, target=target, thought=before.strip().removeprefix("Thought:").strip())
+        return "its answer is not one of our actions"
+    return DemonstratedAction(action, target=target, thought=thought.strip().removeprefix("Thought:").strip())

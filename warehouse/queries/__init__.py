@@ -1,8 +1,8 @@
 """Named queries: one SQL file each, found by its name.
 
-The first comment line says what the query answers. A line `-- parameter NAME: meaning [default: VALUE]`
+The first comment line describes the result. A line `-- parameter NAME: meaning [default: VALUE]`
 declares a parameter, which the SQL uses as `$NAME`; one without a default must be given. A line with
-`{dimension}` stands once for each complexity dimension.
+`{dimension}` is repeated for each complexity dimension.
 """
 
 import re
@@ -21,7 +21,7 @@ from taskloom.warehouse.errors import QueryFailedError, UnknownQueryError
 QUERIES: PluginKind[object] = PluginKind(
     "package of named queries", UnknownQueryError, group="taskloom.queries"
 )
-"""Each is a package that holds files like those beside this module."""
+"""Each is a package with files like those next to this module."""
 _PARAMETER = re.compile(r"^parameter (?P<name>[a-z_]+): (?P<meaning>.*?)(?: \[default: (?P<default>.*)\])?$")
 
 
@@ -44,27 +44,27 @@ class NamedQuery:
     parameters: tuple[QueryParameter, ...]
     sql: str
 
-    def bind(self, given: Mapping[str, str]) -> dict[str, str]:
+    def bind(self, values: Mapping[str, str]) -> dict[str, str]:
         """The values of all parameters; `QueryFailedError` for an unknown or a missing one."""
         known = {item.name: item for item in self.parameters}
-        for name in given:
+        for name in values:
             if name not in known:
                 raise QueryFailedError(
                     f"The query {self.name!r} has no parameter {name!r}; it has:"
                     f" {', '.join(known) or 'none'}."
                 )
-        missing = [item.name for item in self.parameters if item.default is None and item.name not in given]
+        missing = [item.name for item in self.parameters if item.default is None and item.name not in values]
         if missing:
             raise QueryFailedError(f"The query {self.name!r} needs --param {missing[0]}=VALUE.")
-        return {name: given.get(name, item.default or "") for name, item in known.items()}
+        return {name: values.get(name, item.default or "") for name, item in known.items()}
 
 
 def named_queries() -> dict[str, NamedQuery]:
-    """All named queries by name, sorted; of several with the same name, taskloom's own."""
-    found: dict[str, NamedQuery] = {}
+    """All named queries by name, sorted; taskloom's own replace others of the same name."""
+    queries: dict[str, NamedQuery] = {}
     for _, package in QUERIES.each():
-        found |= _queries_of(cast(ModuleType, package).__name__)
-    return dict(sorted({**found, **_queries_of(__package__)}.items()))
+        queries |= _queries_of(cast(ModuleType, package).__name__)
+    return dict(sorted({**queries, **_queries_of(__package__)}.items()))
 
 
 def named_query(name: str) -> NamedQuery:

@@ -1,4 +1,4 @@
--- What people said of tasks: rates with 95 % intervals (Wilson), and how far they agree (Cohen's kappa of two, Fleiss' of more, jackknife intervals).
+-- People's verdicts on tasks: rates with 95 % intervals (Wilson), and how far people agree (Cohen's kappa of two, Fleiss' of more, jackknife intervals).
 WITH counting AS (
     SELECT r.task_id, r.reviewer, r.accepted, r.failed
     FROM latest_reviews AS r
@@ -59,7 +59,7 @@ kappas AS (
     SELECT people, measure, task_id, tasks, same, CASE WHEN chance < 1 THEN (agreement / tasks - chance) / (1 - chance) END AS kappa
     FROM parts
 ),
--- no interval of fewer than ten tasks, or where no task changes kappa: that people agree on all of them says nothing of its error
+-- no interval for fewer than ten tasks, or where no task changes kappa: full agreement says nothing about its error
 spreads AS (
     SELECT people, measure,
         CASE WHEN count(*) = count(kappa) AND count(*) >= 10 AND var_pop(kappa) > 1e-12 THEN sqrt((count(*) - 1) * var_pop(kappa)) END AS error

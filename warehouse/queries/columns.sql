@@ -1,4 +1,4 @@
--- What a table or view holds, column by column.
+-- Contents of a table or view, column by column.
 -- parameter table: Table or view; `any` lists all [default: any]
 SELECT table_name, column_name, column_type, comment
 FROM data_model

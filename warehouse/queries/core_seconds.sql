@@ -1,4 +1,4 @@
--- Processor time of runs by stage and by what it was spent on, and per subtask that the run verified.
+-- Processor time of runs by stage and by use, and per subtask that the run verified.
 WITH stages AS (SELECT run_id, started_at, unnest(core_seconds) AS stage FROM runs),
 spent AS (SELECT run_id, started_at, stage.name AS stage, unnest(stage.value) AS part FROM stages),
 verified AS (SELECT run_id, count(DISTINCT subtask_id) AS subtasks FROM evaluation_functions WHERE accepted GROUP BY run_id)

@@ -1,4 +1,4 @@
--- What the critic thinks of tasks: each scored task with its scores from 1 to 5 and the reasons, the worst first.
+-- The critic's opinion of tasks: each scored task with its scores from 1 to 5 and the reasons, the worst first.
 SELECT c.task_id, least(c.naturalness.score, c.sense.score, c.feasibility.score) AS lowest,
        c.naturalness.score AS naturalness, c.sense.score AS sense, c.feasibility.score AS feasibility,
        coalesce(t.status, 'rejected') AS status, c.instruction,

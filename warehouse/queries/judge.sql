@@ -1,4 +1,4 @@
--- What the judge of instructions notices of spoilt ones, by what was done to them, and how many first instructions it refuses.
+-- Spoilt instructions that the judge of instructions notices, by kind of damage, and how many first instructions it refuses.
 SELECT kind AS instructions, 'noticed' AS measure, count(*) FILTER (noticed) AS count, count(*) AS total, avg(CAST(noticed AS INTEGER)) AS share
 FROM judge_trials
 GROUP BY kind

@@ -1,4 +1,4 @@
--- Kill matrix of evaluation functions: per family of wrong and right work, how many were judged rightly and which were not.
+-- Kill matrix of evaluation functions: per family of wrong and right work, how many were judged correctly and which were not.
 -- parameter function: Only functions whose id or subtask contains this text [default: any]
 SELECT
     f.function_id AS function_id,

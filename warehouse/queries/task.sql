@@ -1,4 +1,4 @@
--- The subtasks of one task in topological order, with what each waits for.
+-- The subtasks of one task in topological order, with the ones that each waits for.
 -- parameter id: Id of the task
 SELECT
     s.position,

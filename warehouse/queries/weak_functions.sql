@@ -1,4 +1,4 @@
--- Evaluation functions that tell right from wrong least well.
+-- Evaluation functions that distinguish right from wrong work worst.
 -- parameter limit: Rows at most [default: 20]
 SELECT function_id, application, kill_rate, variants, variants_accepted, routes, mutation_score, route_dependence, untested_checks, unguarded_changes
 FROM evaluation_quality

@@ -1,5 +1,5 @@
-"""What is compared of many tasks, as arrays: what no two sets may share, strata, and instructions. These
-resemble each other where they are equal apart from case and spacing, or share half of their five-word
+"""Comparison of many tasks in arrays: what no two sets may share, strata, and instructions. Two instructions
+resemble each other if they are equal apart from case and spacing, or share half of their five-word
 sequences."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -15,22 +15,22 @@ from numpy.typing import NDArray
 from taskloom.resources.dimensions import TABLE
 from taskloom.taskgraph.text_folding import fold_text
 from taskloom.warehouse.sets.key_table import KeyTable, LeakKind, SplitName
-from taskloom.warehouse.storage.database import shown
+from taskloom.warehouse.storage.database import registered
 
 Rows = NDArray[np.int64]
-"""Numbers of texts, or of places in an array."""
+"""Numbers of texts, or indexes into an array."""
 _Hashes = NDArray[np.uint64]
 NEAR: Final = 0.5
-"""Share of common five-word sequences from which two instructions count as nearly the same; the queries below
-say it as: three times what is common is at least the sum of both."""
+"""Share of common five-word sequences from which two instructions count as nearly the same; in the queries
+below, three times the common ones are at least the sum of both."""
 _PLAIN: Final = r"^[!-_a-~]+(?: [!-_a-~]+)*$"
 """Lower-case texts in which `fold_text` changes nothing: visible ASCII characters without a backtick, single
 spaces."""
 _PROBES_AT_ONCE: Final = 50_000
-_FIRST_LOOK: Final = 2
-_WIDENED: Final = 8
+_FIRST_WIDTH: Final = 2
+_WIDTH_FACTOR: Final = 8
 
-_CUT: Final = """
+_SEQUENCES_SQL: Final = """
 CREATE TABLE texts AS
 WITH cut AS (
     SELECT number, hash(folded) AS text,
@@ -49,16 +49,16 @@ WITH cut AS (
 SELECT number, text, coalesce(sequences, []) AS sequences, coalesce(len(sequences), 0) AS size
 FROM cut LEFT JOIN held USING (number) ORDER BY number
 """
-"""The texts with their sequences, each once in a text, those first that few texts have."""
-_INDEX: Final = """
+"""The texts with their distinct sequences, the rarest first."""
+_POSTINGS_SQL: Final = """
 CREATE OR REPLACE TEMP TABLE postings AS
 SELECT *, row_number() OVER (PARTITION BY sequence ORDER BY number) AS turn FROM (
     SELECT number, size, unnest(sequences[: size // 2 + 1]) AS sequence,
         unnest(range(0, size // 2 + 1)) AS place
     FROM texts JOIN indexed USING (number) WHERE size > 0)
 """
-"""Of two texts of which half is common, one of the first sequences of each is common."""
-_LOOK: Final = """
+"""Two texts that share half of their sequences have one of the first sequences of each in common."""
+_PAIRS_SQL: Final = """
 WITH probe AS (
     SELECT number, size, unnest(sequences[: size // 2 + 1]) AS sequence,
         unnest(range(0, size // 2 + 1)) AS place
@@ -87,7 +87,7 @@ class Wordings:
     """A hash of each whole text after folding."""
     sizes: Rows
     database: duckdb.DuckDBPyConnection
-    """Has the sequences of each text in the table `texts`."""
+    """Its table `texts` holds the sequences of each text."""
 
 
 class WordingsReader:
@@ -97,23 +97,25 @@ class WordingsReader:
         self._folded: list[pa.ChunkedArray] = []
 
     def add(self, texts: pa.Array) -> None:
-        """Add texts; they are numbered in the order in which they come. One that is absent is empty."""
-        self._folded.append(_folded(texts))
+        """Add texts, which are numbered in order; NULL counts as empty."""
+        self._folded.append(_fold(texts))
 
     def wordings(self, order: Rows) -> Wordings:
-        """What was added; those that the order names come first, in that order."""
+        """The texts that were added; those in `order` come first, in that order."""
         folded = pa.chunked_array(self._folded, pa.large_string())
         numbers = np.arange(len(folded))
         numbers[order] = np.arange(len(order))
         database = duckdb.connect()
-        with shown(database, given=pa.table({"number": numbers, "folded": folded})):
-            database.execute(_CUT)
-        found = database.sql("SELECT text, size FROM texts ORDER BY number").fetchnumpy()
-        return Wordings(np.asarray(found["text"], np.uint64), np.asarray(found["size"], np.int64), database)
+        with registered(database, given=pa.table({"number": numbers, "folded": folded})):
+            database.execute(_SEQUENCES_SQL)
+        columns = database.sql("SELECT text, size FROM texts ORDER BY number").fetchnumpy()
+        return Wordings(
+            np.asarray(columns["text"], np.uint64), np.asarray(columns["size"], np.int64), database
+        )
 
 
-def _folded(texts: pa.Array) -> pa.ChunkedArray:
-    """The texts as `fold_text` folds them. Most are plain, and only their case is folded, all at once."""
+def _fold(texts: pa.Array) -> pa.ChunkedArray:
+    """The texts as `fold_text` folds them. Most are plain, and only need lower case, all at once."""
     column = pc.fill_null(texts.cast(pa.large_string()), "")
     lower = pc.ascii_lower(column)
     other = pc.invert(pc.match_substring_regex(lower, _PLAIN))
@@ -123,29 +125,30 @@ def _folded(texts: pa.Array) -> pa.ChunkedArray:
     return pa.chunked_array([lower])
 
 
-def resembled(wordings: Wordings, probes: Rows, among: Rows) -> Rows:
+def find_similar(wordings: Wordings, probes: Rows, among: Rows) -> Rows:
     """For each of `probes` a text of `among` that it resembles, or -1 where there is none.
 
-    Whether there is one is exact; of several, the nearest of those met first is given. Two texts of which
-    half is common share some of their rarest sequences: only those are looked up, for a few texts with
-    each first.
+    Whether there is one is exact; of several, the nearest of those found first is returned. Two texts that
+    share half of their sequences share some of their rarest ones: only those are looked up, first in a few
+    texts for each.
     """
-    _, chosen, same = np.unique(wordings.texts[probes], return_index=True, return_inverse=True)
-    _, first = np.unique(wordings.texts[among], return_index=True)
+    _, chosen, group = np.unique(wordings.texts[probes], return_index=True, return_inverse=True)
+    _, first_of_text = np.unique(wordings.texts[among], return_index=True)
     database = wordings.database.cursor()
-    with shown(database, indexed=pa.table({"number": among[np.sort(first)]})):
-        database.execute(_INDEX)
-    most = database.sql("SELECT coalesce(max(turn), 0) FROM postings").fetchone()
-    found = np.full(len(wordings.texts), -1, np.int64)
+    with registered(database, indexed=pa.table({"number": among[np.sort(first_of_text)]})):
+        database.execute(_POSTINGS_SQL)
+    last_turn = database.sql("SELECT coalesce(max(turn), 0) FROM postings").fetchone()
+    nearest = np.full(len(wordings.texts), -1, np.int64)
     for start in range(0, len(chosen), _PROBES_AT_ONCE):
-        left, seen, width = probes[chosen[start : start + _PROBES_AT_ONCE]], 0, _FIRST_LOOK
-        while len(left) and most and seen < most[0]:
-            limits = {"first": seen, "last": seen + width}
-            with shown(database, probes=pa.table({"number": left})):
-                pairs = database.execute(_LOOK, limits).fetchnumpy()
-            found[np.asarray(pairs["number"], np.int64)] = pairs["other"]
-            left, seen, width = left[found[left] < 0], seen + width, width * _WIDENED
-    return found[probes[chosen]][same] if len(probes) else found[:0]
+        remaining, searched, width = probes[chosen[start : start + _PROBES_AT_ONCE]], 0, _FIRST_WIDTH
+        while len(remaining) and last_turn and searched < last_turn[0]:
+            limits = {"first": searched, "last": searched + width}
+            with registered(database, probes=pa.table({"number": remaining})):
+                pairs = database.execute(_PAIRS_SQL, limits).fetchnumpy()
+            nearest[np.asarray(pairs["number"], np.int64)] = pairs["other"]
+            remaining = remaining[nearest[remaining] < 0]
+            searched, width = searched + width, width * _WIDTH_FACTOR
+    return nearest[probes[chosen]][group] if len(probes) else nearest[:0]
 
 
 _KIND_OF: Final[dict[str, LeakKind]] = {
@@ -154,8 +157,7 @@ _KIND_OF: Final[dict[str, LeakKind]] = {
     "intent_id": "intent",
     "intent": "intent",
 }
-"""For a column that gives keys, their kind. Instructions give keys too, but only those of several tasks are
-kept."""
+"""The kind of the keys in each column. Instructions are keys too, but only those that several tasks have."""
 _STRATA: Final = {
     **{row.level_column: str(row.name) for row in TABLE},
     "applications": "application",
@@ -173,13 +175,13 @@ COLUMNS: Final[dict[str, str]] = {
     "parts": "[node.instruction FOR node IN nodes]",
     **{column: column for column in _STRATA},
 }
-"""What may be read of a task, with its SQL."""
+"""Columns that may be read of a task, with their SQL."""
 
 
 def columns_for(may_share: Collection[LeakKind], with_parts: bool) -> list[str]:
-    """The columns that are needed."""
-    idle = {column for column, kind in _KIND_OF.items() if kind in may_share}
-    return [column for column in COLUMNS if column not in idle and (column != "parts" or with_parts)]
+    """The columns of `COLUMNS` that a comparison needs."""
+    unused = {column for column, kind in _KIND_OF.items() if kind in may_share}
+    return [column for column in COLUMNS if column not in unused and (column != "parts" or with_parts)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +189,7 @@ class ComparedTasks:
     """Tasks, sorted by id and numbered in that order."""
 
     table: KeyTable
-    """What no two sets may share; each key with its kind in front."""
+    """What no two sets may share; each key is prefixed with its kind."""
     strata: KeyTable
     """Labels of each task, such as its levels."""
     wordings: Wordings
@@ -201,19 +203,19 @@ class ComparedTasks:
         return {split: np.array([place[name] for name in names], np.int64) for split, names in sets.items()}
 
     def count_intents(self, chosen: Rows) -> int:
-        """How many distinct intents some tasks have; one is an id, a text, or both."""
+        """Number of distinct intents of some tasks; an intent is an id, a text, or both."""
         holders, held = self.table.holders(), self.table.numbers()
-        intent = np.array([key.startswith("intent ") for key in self.table.keys], bool)
-        own = np.zeros(len(self.table.tasks), bool)
-        own[chosen] = True
-        counted = own[holders] & intent[held]
+        is_intent = np.array([key.startswith("intent ") for key in self.table.keys], bool)
+        is_chosen = np.zeros(len(self.table.tasks), bool)
+        is_chosen[chosen] = True
+        counted = is_chosen[holders] & is_intent[held]
         holders, held = holders[counted], held[counted]
         if not len(held):
             return 0
         # A task has at most two, which are sorted.
         starts = np.flatnonzero(np.concatenate((np.ones(1, bool), holders[1:] != holders[:-1])))
-        both = np.minimum.reduceat(held, starts) * len(intent) + np.maximum.reduceat(held, starts)
-        return len(np.unique(both))
+        pairs = np.minimum.reduceat(held, starts) * len(is_intent) + np.maximum.reduceat(held, starts)
+        return len(np.unique(pairs))
 
     @property
     def first_line(self) -> int:
@@ -222,36 +224,36 @@ class ComparedTasks:
 
 
 @dataclass(slots=True)
-class _Column:
-    """Pairs of a task and something it holds, by number, in the order in which they are read."""
+class _Pairs:
+    """Pairs of a task and a value that it has, by number, in the order in which they are read."""
 
     names: dict[str, int] = field(default_factory=dict)
     holders: list[Rows] = field(default_factory=list)
     held: list[Rows] = field(default_factory=list)
 
-    def add(self, column: pa.Array, first: int, named: Callable[[str], str]) -> None:
-        """Add texts, or lists of texts, of tasks numbered from `first`; empty ones are passed over."""
+    def add(self, column: pa.Array, first: int, name_of: Callable[[str], str]) -> None:
+        """Add texts, or lists of texts, of tasks numbered from `first`; empty ones are skipped."""
         rows = np.arange(first, first + len(column))
         if pa.types.is_list(column.type):
             lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
             rows, column = np.repeat(rows, lengths), column.flatten()
-        given = pc.fill_null(pc.not_equal(column, ""), False)
-        encoded = column.filter(given).dictionary_encode()
+        present = pc.fill_null(pc.not_equal(column, ""), False)
+        encoded = column.filter(present).dictionary_encode()
         names = self.names
         numbers = np.array(
             [
                 names.setdefault(name, len(names)) if name else -1
-                for name in map(named, encoded.dictionary.to_pylist())
+                for name in map(name_of, encoded.dictionary.to_pylist())
             ],
             np.int64,
         )
         held = numbers[encoded.indices.to_numpy(zero_copy_only=False)]
-        self.holders.append(rows[given.to_numpy(zero_copy_only=False)][held >= 0])
+        self.holders.append(rows[present.to_numpy(zero_copy_only=False)][held >= 0])
         self.held.append(held[held >= 0])
 
     def table(self, tasks: list[str], place: Rows) -> KeyTable:
-        """The pairs, for tasks in another order: `place` is the new number of each."""
-        holders, held = _joined(self.holders), _joined(self.held)
+        """The pairs, for tasks in another order: `place` holds the new number of each."""
+        holders, held = _concatenate(self.holders), _concatenate(self.held)
         by_name = sorted(self.names)
         rank = np.empty(len(by_name), np.int64)
         rank[[self.names[name] for name in by_name]] = np.arange(len(by_name))
@@ -264,12 +266,12 @@ def compare(
     may_share: Collection[LeakKind] = (),
     lines: Sequence[str] = (),
 ) -> ComparedTasks:
-    """What is compared of the tasks in `batches`, of which each has columns of `COLUMNS`.
+    """The comparison of the tasks in `batches`, each of which has columns of `COLUMNS`.
 
-    `instruction_of` gives the instructions of some tasks again by id; kinds that sets `may_share` are left
-    out; `lines` are instructions of lists.
+    `instruction_of` returns the instructions of some tasks again by id; kinds that sets `may_share` are
+    left out; `lines` are instructions of lists.
     """
-    keys, strata, parts = _Column(), _Column(), _Column()
+    keys, strata, parts = _Pairs(), _Pairs(), _Pairs()
     reader = WordingsReader()
     names: list[str] = []
     for batch in batches:
@@ -303,28 +305,31 @@ def _key(kind: LeakKind, text: str) -> str:
 
 
 def _add_equal_instructions(
-    keys: _Column,
+    keys: _Pairs,
     wordings: Wordings,
     order: Rows,
     tasks: list[str],
     instruction_of: Callable[[list[str]], Mapping[str, str]],
 ) -> None:
-    """A key for each instruction that several tasks have, apart from case and spacing."""
+    """Add a key for each instruction that several tasks have, ignoring case and spacing."""
     texts = wordings.texts[: len(tasks)]
     present = np.flatnonzero(wordings.sizes[: len(tasks)])
-    _, first, same, count = np.unique(
+    _, first_of_group, group, count = np.unique(
         texts[present], return_index=True, return_inverse=True, return_counts=True
     )
-    several = np.flatnonzero(count[same] > 1)
-    shown = sorted({int(number) for number in present[first[same[several]]]})
-    found = instruction_of([tasks[number] for number in shown])
+    repeated = np.flatnonzero(count[group] > 1)
+    representatives = present[first_of_group[group[repeated]]].tolist()
+    numbers = sorted(set(representatives))
+    instructions = instruction_of([tasks[number] for number in numbers])
     number_of = {
-        number: keys.names.setdefault(f"instruction {fold_text(found[tasks[number]])}", len(keys.names))
-        for number in shown
+        number: keys.names.setdefault(
+            f"instruction {fold_text(instructions[tasks[number]])}", len(keys.names)
+        )
+        for number in numbers
     }
-    keys.holders.append(order[present[several]])
-    keys.held.append(np.array([number_of[int(number)] for number in present[first[same[several]]]], np.int64))
+    keys.holders.append(order[present[repeated]])
+    keys.held.append(np.array([number_of[number] for number in representatives], np.int64))
 
 
-def _joined(parts: list[Rows]) -> Rows:
+def _concatenate(parts: list[Rows]) -> Rows:
     return np.concatenate([np.zeros(0, np.int64), *parts])

@@ -1,7 +1,7 @@
 """Divides tasks into train, validation and test sets that share no key.
 
-Groups that share keys are dealt out so that every set gets its share, of each stratum as of the whole. A
-group too large for that is a knot: it is parted so that few tasks would connect two sets; those are left
+Groups that share keys are dealt out so that every set gets its share of each stratum and of the whole. A
+group too large for that is a knot: it is split so that few tasks would connect two sets; those are left
 out.
 """
 
@@ -19,7 +19,7 @@ from taskloom.warehouse.sets.key_table import SPLITS, KeyTable, SplitName
 from taskloom.warehouse.sets.selection import SetRequest, draw_places
 
 TOLERANCE: Final = 0.02
-"""How far the share of a set may be from what was asked for, as a part of all divided tasks."""
+"""How far the share of a set may be from the requested one, as a part of all divided tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,33 +46,33 @@ def divide(
 ) -> Division:
     """Divide tasks into sets that share no key of `table`; the same input and seed give the same outcome.
 
-    Every set gets its share of each label of `strata` where that can be. Shares are checked.
+    Every set gets its share of each label of `strata` where possible. Shares are checked.
     """
     check_shares(shares)
     dealer = _Dealer(strata or KeyTable.of((task, ()) for task in table.tasks), shares)
     order = draw_places(table.tasks, seed)
     groups = _large_and_rare_first(table.groups(), dealer.rarest(), order)
-    several = list(takewhile(lambda group: len(group) > 1, groups))
-    knots = list(filter(dealer.is_knot, several))
+    connected = list(takewhile(lambda group: len(group) > 1, groups))
+    knots = list(filter(dealer.is_knot, connected))
     for group in knots:
         size = len(group)
-        room = {name: dealer.room[name] * size / max(dealer.open, size) for name in SPLITS}
+        room = {name: dealer.room[name] * size / max(dealer.undealt, size) for name in SPLITS}
         ordered = sorted(group, key=order.__getitem__)
         grown = grow(table, ordered, room)
         for name in SPLITS:
             dealer.deal([[task] for task, owner in grown.items() if owner == name], name)
-        dealer.open -= size
-    parted = {group[0] for group in knots}
-    dealer.deal([group for group in groups if group[0] not in parted])
+        dealer.undealt -= size
+    split_groups = {group[0] for group in knots}
+    dealer.deal([group for group in groups if group[0] not in split_groups])
     tasks: dict[SplitName, tuple[str, ...]] = {
         name: tuple(sorted(table.tasks[task] for task in dealer.chosen[name])) for name in SPLITS
     }
-    return Division(tasks, _reasons(table, dealer))
+    return Division(tasks, _left_out_reasons(table, dealer))
 
 
 def hold_out(table: KeyTable, strata: KeyTable, request: SetRequest, seed: int) -> Division:
-    """What is held out as the test set, the other tasks by shares; what shares a key with both is left out.
-    Refused where no task belongs to what is held out, or every task does."""
+    """The held-out tasks as the test set, the others by shares; what would connect the two is left out.
+    Refused where no task is held out, or none remains."""
     used = strata.users()
     present = {label: number for number, label in enumerate(strata.keys) if used[number]}
     for item in request.held_out:
@@ -81,26 +81,26 @@ def hold_out(table: KeyTable, strata: KeyTable, request: SetRequest, seed: int) 
             known = sorted(label for label in present if label.startswith(f"{kind}="))
             names = ", ".join(label.partition("=")[2] for label in known)
             raise SelectionInvalidError(f"No selected task has the {kind} {name!r}; there are: {names}.")
-    labels = {present[item] for item in request.held_out}
-    test = [number for number in range(len(table.tasks)) if labels.intersection(strata.content(number))]
+    held_out = {present[item] for item in request.held_out}
+    test = [number for number in range(len(table.tasks)) if held_out.intersection(strata.content(number))]
     chosen = set(test)
-    holders = {key for number in test for key in table.content(number)}
+    test_keys = {key for number in test for key in table.content(number)}
     left_out: dict[str, str] = {}
-    rest: list[int] = []
+    others: list[int] = []
     for number, task in enumerate(table.tasks):
         if number in chosen:
             continue
-        shared = next((key for key in table.content(number) if key in holders), None)
+        shared = next((key for key in table.content(number) if key in test_keys), None)
         if shared is None:
-            rest.append(number)
+            others.append(number)
         else:
             left_out[task] = f"would connect test ({table.keys[shared]}) and train"
-    if not rest:
+    if not others:
         raise SelectionInvalidError(
             "Every other task shares something with what is held out; say with --leak what the sets may"
             " share."
         )
-    inner = divide(table.only(rest), request.shares, seed, strata.only(rest))
+    inner = divide(table.only(others), request.shares, seed, strata.only(others))
     tasks: dict[SplitName, tuple[str, ...]] = {
         **inner.tasks,
         "test": tuple(sorted(table.tasks[number] for number in test)),
@@ -135,29 +135,29 @@ class _Dealer:
         self._lacking = {name: [1.0] * len(self._sizes) for name in SPLITS}
         self.room = {name: self._shares[name] * self._total for name in SPLITS}
         self.chosen: dict[SplitName, list[int]] = {name: [] for name in SPLITS}
-        self.open = self._total
+        self.undealt = self._total
 
     def rarest(self) -> list[int]:
-        """The size of each task's rarest stratum: rare ones are assigned first, while every set has room."""
+        """The size of each task's rarest stratum; rare ones are dealt first, while every set has room."""
         starts = np.frombuffer(self._strata.starts, np.int64)
-        found = np.zeros(len(self._strata.tasks), np.int64)
-        some = np.flatnonzero(np.diff(starts))
-        if len(some):
+        smallest = np.zeros(len(self._strata.tasks), np.int64)
+        labelled = np.flatnonzero(np.diff(starts))
+        if len(labelled):
             sizes = np.array(self._sizes, np.int64)[self._strata.numbers()]
-            found[some] = np.minimum.reduceat(sizes, starts[:-1][some])
-        counted: list[int] = found.tolist()
-        return counted
+            smallest[labelled] = np.minimum.reduceat(sizes, starts[:-1][labelled])
+        result: list[int] = smallest.tolist()
+        return result
 
     def is_knot(self, group: Sequence[int]) -> bool:
-        """Whether no set can take a group and stay near its share."""
+        """Whether no set can take the group and stay near its share."""
         if len(self._names) == 1:
             return False
         return len(group) > max(self.room.values()) + max(0.5, TOLERANCE / 2 * self._total)
 
     def deal(self, groups: Sequence[Sequence[int]], only: SplitName | None = None) -> None:
-        """Give each group to the set with most room that lacks most of its strata; or to one set."""
+        """Give each group to the set with most room that lacks most of its strata, or to `only` one set."""
         starts, labels_of = self._strata.starts, self._strata.held
-        room, wide = self.room, max(0.5, TOLERANCE / 4 * self._total)
+        room, group_slack = self.room, max(0.5, TOLERANCE / 4 * self._total)
         sets = [
             (
                 name,
@@ -176,17 +176,17 @@ class _Dealer:
             if size == 1:
                 slack, labels = 0.5, labels_of[starts[group[0]] : starts[group[0] + 1]]
             else:
-                slack = wide
+                slack = group_slack
                 labels = array("q", (label for task in group for label in self._strata.content(task)))
-            most, chosen = float("-inf"), None
-            for one in sets:
-                free = room[one[0]]
+            highest, chosen = float("-inf"), None
+            for candidate in sets:
+                free = room[candidate[0]]
                 if free + slack >= size:
-                    need = free / one[1] + sum(map(one[2], labels)) / size
-                    if need > most:
-                        most, chosen = need, one
+                    need = free / candidate[1] + sum(map(candidate[2], labels)) / size
+                    if need > highest:
+                        highest, chosen = need, candidate
             if chosen is None:
-                chosen = max(sets, key=lambda one: room[one[0]])
+                chosen = max(sets, key=lambda candidate: room[candidate[0]])
             name, _, _, held, wanted, lacking, take = chosen
             take(group)
             room[name] -= size
@@ -199,14 +199,14 @@ class _Dealer:
 def _large_and_rare_first(
     groups: list[list[int]], rarest: Sequence[int], order: Sequence[int]
 ) -> list[list[int]]:
-    """Large groups first; among equal ones rare strata, while sets have room; then those drawn first."""
+    """Large groups first; among equal ones those with rare strata, then those drawn first."""
     sizes = [len(group) for group in groups]
     rare = [rarest[group[0]] if len(group) == 1 else min(rarest[task] for task in group) for group in groups]
     drawn = [order[group[0]] if len(group) == 1 else min(order[task] for task in group) for group in groups]
     return [groups[number] for number in np.lexsort(np.array([drawn, rare, np.negative(sizes)]))]
 
 
-def _reasons(table: KeyTable, dealer: _Dealer) -> dict[str, str]:
+def _left_out_reasons(table: KeyTable, dealer: _Dealer) -> dict[str, str]:
     if sum(map(len, dealer.chosen.values())) == len(table.tasks):
         return {}
     owner: dict[int, SplitName] = {}
@@ -215,13 +215,13 @@ def _reasons(table: KeyTable, dealer: _Dealer) -> dict[str, str]:
         for task in dealer.chosen[name]:
             dealt[task] = 1
             owner.update(dict.fromkeys(table.content(task), name))
-    found: dict[str, str] = {}
-    for task, done in enumerate(dealt):
-        if not done:
+    reasons: dict[str, str] = {}
+    for task, is_dealt in enumerate(dealt):
+        if not is_dealt:
             through: dict[SplitName, str] = {}
             for key in table.content(task):
                 if key in owner:
                     through.setdefault(owner[key], table.keys[key])
             ends = [f"{name} ({through[name]})" for name in SPLITS if name in through]
-            found[table.tasks[task]] = f"would connect {' and '.join(ends)}"
-    return found
+            reasons[table.tasks[task]] = f"would connect {' and '.join(ends)}"
+    return reasons

@@ -1,5 +1,5 @@
-"""Which tasks an export holds, and in which sets: selected, divided without leaks, then drawn. Where a
-selection finds none: which condition keeps them out, and the nearest cells that have some."""
+"""The tasks of an export and their sets: selected, divided without leaks, then drawn. Where a selection finds
+none: which condition excludes them, and the nearest cells that have some."""
 
 import re
 from collections import Counter
@@ -25,16 +25,16 @@ from taskloom.warehouse.sets.selection import (
     condition_fits,
     draw,
 )
-from taskloom.warehouse.sets.splits import Leak, LeakageReport, leakage, resembling
+from taskloom.warehouse.sets.splits import Leak, LeakageReport, find_resembling, leakage
 from taskloom.warehouse.store import Warehouse
 
-_FEW = 100_000
+_FEW_TASKS = 100_000
 _ATTEMPTS: Final = 3
-_AMONG = "task_id IN (SELECT unnest($values::VARCHAR[]))"
+_IN_VALUES = "task_id IN (SELECT unnest($values::VARCHAR[]))"
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnTasks:
     """The tasks of an export."""
 
     task_ids: tuple[str, ...]
@@ -44,7 +44,7 @@ class Drawn:
     report: LeakageReport | None = None
     left_out: dict[str, str] = field(default_factory=dict)
     unwritable: Mapping[str, str] = field(default_factory=dict)
-    """Those of them that the format refuses."""
+    """Left-out tasks that the format refuses, with the reason."""
 
 
 def draw_tasks(
@@ -53,11 +53,11 @@ def draw_tasks(
     request: SetRequest | None = None,
     named_lists: Mapping[str, Sequence[str]] | None = None,
     unwritable: Callable[[tuple[str, ...]], Mapping[str, str]] | None = None,
-) -> Drawn:
-    """Select tasks, divide them, take out what lists hold and what is `unwritable`, and draw from every set.
+) -> DrawnTasks:
+    """Select and divide tasks, remove those that lists hold or that are `unwritable`, and draw from each set.
 
     All tasks that meet the conditions are divided before any are drawn, so that a wanted number is met
-    where it can be.
+    where possible.
 
     Raises:
         ExportRefusedError: nothing meets the selection, or a set would be empty; else as `select`.
@@ -67,42 +67,45 @@ def draw_tasks(
         raise ExportRefusedError(f"{nothing_meets(warehouse, selection)} Nothing was written.")
     if request is None and not named_lists:
         drawn, shortfalls = draw(pools)
-        shortfalls = _with_nearest(warehouse, selection, shortfalls)
-        return Drawn(tuple(sorted(drawn)), tuple(shortfalls))
-    pools, gone_before = _writable(pools, unwritable)
-    asked = request or SetRequest(shares={"train": 1.0})
-    check_shares(asked.shares)
+        shortfalls = _add_nearest_cells(warehouse, selection, shortfalls)
+        return DrawnTasks(tuple(sorted(drawn)), tuple(shortfalls))
+    pools, refused = _remove_unwritable(pools, unwritable)
+    has_sets = request is not None
+    request = request or SetRequest(shares={"train": 1.0})
+    check_shares(request.shares)
     lists = named_lists or {}
     places = [f"{source}:{line}" for source, texts in lists.items() for line in range(1, len(texts) + 1)]
-    tasks = _read(warehouse, pools, asked, [text for texts in lists.values() for text in texts])
+    tasks = _read_tasks(warehouse, pools, request, [text for texts in lists.values() for text in texts])
     table = tasks.table
-    division = _divided(tasks, asked, selection.seed)
-    between_sets = "instruction" not in asked.may_share
+    division = _divide(tasks, request, selection.seed)
+    between_sets = "instruction" not in request.may_share
     divided = tasks.numbered(division.tasks)
-    removed = resembling(tasks, divided, places, between_sets=between_sets)
-    shares = _given(division) if asked.held_out else asked.shares
+    removed = find_resembling(tasks, divided, places, between_sets=between_sets)
+    shares = _actual_shares(division) if request.held_out else request.shares
     _refuse_empty_sets(division.tasks, shares, len(table.tasks))
-    gone = {leak.value for leak in removed}
+    removed_ids = {leak.value for leak in removed}
     splits: dict[SplitName, tuple[str, ...]] = {}
-    shortfalls = _missed_shares(division, asked)
+    shortfalls = _missed_shares(division, request)
     for name in SPLITS:
         drawn, missing = draw(
             pools,
-            set(division.tasks[name]) - gone,
+            set(division.tasks[name]) - removed_ids,
             lambda number, name=name: apportion(number, shares)[name],  # type: ignore[misc]
-            name if request is not None else "",
+            name if has_sets else "",
         )
         splits[name] = tuple(sorted(drawn))
         shortfalls += missing
-    report = leakage(tasks, tasks.numbered(splits), places, asked.may_share, (divided, removed)).model_copy(
+    report = leakage(tasks, tasks.numbered(splits), places, request.may_share, (divided, removed)).model_copy(
         update={
-            **_account(asked, division, removed, lists),
-            "advice": tuple(advice_on(tasks, asked, selection.seed)) if division.left_out and request else (),
+            **_report_fields(request, division, removed, lists),
+            "advice": (
+                tuple(advice_on(tasks, request, selection.seed)) if division.left_out and has_sets else ()
+            ),
         }
     )
     if report.leaks:
         raise ExportRefusedError(
-            f"The sets leak: {report.leaks[0].value} stands in {report.leaks[0].found_in}."
+            f"The sets leak: {report.leaks[0].value} occurs in {' and '.join(report.leaks[0].found_in)}."
         )
     names = tuple(sorted(chain.from_iterable(splits.values())))
     if not names:
@@ -112,74 +115,74 @@ def draw_tasks(
             if removed
             else "Nothing is left to draw; nothing was written."
         )
-    left_out = {**gone_before, **division.left_out}
-    return Drawn(names, tuple(shortfalls), splits, report, left_out, gone_before)
+    left_out = {**refused, **division.left_out}
+    return DrawnTasks(names, tuple(shortfalls), splits, report, left_out, refused)
 
 
-def _writable(
+def _remove_unwritable(
     pools: Sequence[Candidates], unwritable: Callable[[tuple[str, ...]], Mapping[str, str]] | None
 ) -> tuple[list[Candidates], Mapping[str, str]]:
     if unwritable is None:
         return list(pools), {}
-    gone = unwritable(tuple(sorted({name for pool in pools for name in pool.task_ids})))
-    left = [
-        replace(pool, task_ids=tuple(name for name in pool.task_ids if name not in gone)) for pool in pools
+    refused = unwritable(tuple(sorted({name for pool in pools for name in pool.task_ids})))
+    writable = [
+        replace(pool, task_ids=tuple(name for name in pool.task_ids if name not in refused)) for pool in pools
     ]
-    return left, gone
+    return writable, refused
 
 
-def _divided(tasks: ComparedTasks, asked: SetRequest, seed: int) -> Division:
-    """The division by what is held out, or the nearest to the shares: leaving tasks out shifts them."""
-    if asked.held_out:
-        return hold_out(tasks.table, tasks.strata, asked, seed)
-    shares = dict(asked.shares)
+def _divide(tasks: ComparedTasks, request: SetRequest, seed: int) -> Division:
+    """Divide by what is held out, or as near to the shares as possible: leaving tasks out shifts them."""
+    if request.held_out:
+        return hold_out(tasks.table, tasks.strata, request, seed)
+    shares = dict(request.shares)
     best: tuple[float, Division] | None = None
     for _ in range(_ATTEMPTS):
         division = divide(tasks.table, shares, seed, tasks.strata)
-        given = _given(division)
-        missed = max((share - given[name] for name, share in asked.shares.items()), default=0.0)
+        actual = _actual_shares(division)
+        missed = max((share - actual[name] for name, share in request.shares.items()), default=0.0)
         if best is None or missed < best[0]:
             best = missed, division
-        if missed <= TOLERANCE / 2 or not division.left_out or not all(given[name] for name in shares):
+        if missed <= TOLERANCE / 2 or not division.left_out or not all(actual[name] for name in shares):
             break
-        tilted = {name: shares[name] * share / given[name] for name, share in asked.shares.items()}
-        shares = {name: share / sum(tilted.values()) for name, share in tilted.items()}
+        adjusted = {name: shares[name] * share / actual[name] for name, share in request.shares.items()}
+        shares = {name: share / sum(adjusted.values()) for name, share in adjusted.items()}
     assert best is not None
     return best[1]
 
 
-def _account(
-    asked: SetRequest,
+def _report_fields(
+    request: SetRequest,
     division: Division,
     removed: Sequence[Leak],
     lists: Mapping[str, Sequence[str]],
 ) -> dict[str, object]:
-    found = Counter(leak.found_in[1].rpartition(":")[0] for leak in removed)
+    removed_by_list = Counter(leak.found_in[1].rpartition(":")[0] for leak in removed)
     return {
-        "asked": {str(name): share for name, share in asked.shares.items()},
-        "given": {str(name): share for name, share in _given(division).items()},
+        "asked": {str(name): share for name, share in request.shares.items()},
+        "given": {str(name): share for name, share in _actual_shares(division).items()},
         "left_out": len(division.left_out),
         "left_out_reasons": dict(Counter(map(_kind_of_reason, division.left_out.values())).most_common()),
         "removed": tuple(removed),
         "named": {source: sum(bool(text.strip()) for text in texts) for source, texts in lists.items()},
-        "resembling": {source: count for source, count in found.items() if source in lists},
+        "resembling": {source: count for source, count in removed_by_list.items() if source in lists},
     }
 
 
-def _read(
+def _read_tasks(
     warehouse: Warehouse, pools: Sequence[Candidates], request: SetRequest, lines: Sequence[str]
 ) -> ComparedTasks:
     names = {name for pool in pools for name in pool.task_ids}
     columns = columns_for(request.may_share, bool(lines))
-    listed = ", ".join(f"{COLUMNS[column]} AS {column}" for column in columns)
-    # The ids of nearly everything are more to look up than everything is to read.
-    few = len(names) <= _FEW
-    condition = _AMONG if few else "true"
+    selected = ", ".join(f"{COLUMNS[column]} AS {column}" for column in columns)
+    # Looking up very many ids takes longer than reading all tasks.
+    few = len(names) <= _FEW_TASKS
+    condition = _IN_VALUES if few else "true"
     return warehouse.stream(
-        f"SELECT {listed} FROM tasks WHERE {condition}",
+        f"SELECT {selected} FROM tasks WHERE {condition}",
         lambda batches: compare(
-            _among(batches, names),
-            lambda wanted: _instructions(warehouse, wanted),
+            _filter_batches(batches, names),
+            lambda wanted: _read_instructions(warehouse, wanted),
             request.may_share,
             lines,
         ),
@@ -187,24 +190,24 @@ def _read(
     )
 
 
-def _among(batches: Iterator[pa.RecordBatch], names: Collection[str]) -> Iterator[pa.RecordBatch]:
+def _filter_batches(batches: Iterator[pa.RecordBatch], names: Collection[str]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        wanted = [name in names for name in batch.column("task_id").to_pylist()]
-        yield batch if all(wanted) else batch.filter(pa.array(wanted, pa.bool_()))
+        kept = [name in names for name in batch.column("task_id").to_pylist()]
+        yield batch if all(kept) else batch.filter(pa.array(kept, pa.bool_()))
 
 
-def _instructions(warehouse: Warehouse, names: Sequence[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for start in range(0, len(names), _FEW):
+def _read_instructions(warehouse: Warehouse, names: Sequence[str]) -> dict[str, str]:
+    instructions: dict[str, str] = {}
+    for start in range(0, len(names), _FEW_TASKS):
         rows = warehouse.query(
-            f"SELECT task_id, instruction FROM tasks WHERE {_AMONG}",
-            {"values": names[start : start + _FEW]},
+            f"SELECT task_id, instruction FROM tasks WHERE {_IN_VALUES}",
+            {"values": names[start : start + _FEW_TASKS]},
         ).rows()
-        found.update((str(name), str(text)) for name, text in rows)
-    return found
+        instructions.update((str(name), str(text)) for name, text in rows)
+    return instructions
 
 
-def _given(division: Division) -> dict[SplitName, float]:
+def _actual_shares(division: Division) -> dict[SplitName, float]:
     total = sum(map(len, division.tasks.values()))
     return {name: len(division.tasks[name]) / total if total else 0.0 for name in SPLITS}
 
@@ -221,12 +224,12 @@ def _missed_shares(division: Division, request: SetRequest) -> list[Shortfall]:
     ]
 
 
-def _with_nearest(
+def _add_nearest_cells(
     warehouse: Warehouse, selection: Selection, shortfalls: Sequence[Shortfall]
 ) -> list[Shortfall]:
-    free = selection.model_copy(update={"cells": (), "size": None, "levels": {}, "capability": ""})
+    unrestricted = selection.model_copy(update={"cells": (), "size": None, "levels": {}, "capability": ""})
     return [
-        item.model_copy(update={"nearest": nearest_cells(warehouse, free, item.levels)})
+        item.model_copy(update={"nearest": nearest_cells(warehouse, unrestricted, item.levels)})
         if item.levels and not item.found and not item.split
         else item
         for item in shortfalls
@@ -249,7 +252,7 @@ def _refuse_empty_sets(
             )
 
 
-_NAMED: Final = 3
+_KEYS_NAMED: Final = 3
 _MOST_TASKS: Final = 50_000
 
 
@@ -257,21 +260,21 @@ def advice_on(tasks: ComparedTasks, request: SetRequest, seed: int) -> Iterator[
     """Sentences about what most tasks share, and about what allowing sets to share it would change."""
     table = tasks.table
     total = len(table.tasks)
-    users = table.users()
-    widest = sorted(range(len(users)), key=lambda key: -users[key])[:_NAMED]
-    listed = ", ".join(f"{table.keys[key]!r} in {users[key]}" for key in widest)
+    use_counts = table.users()
+    most_used = sorted(range(len(use_counts)), key=lambda key: -use_counts[key])[:_KEYS_NAMED]
+    listed = ", ".join(f"{table.keys[key]!r} in {use_counts[key]}" for key in most_used)
     if listed:
         yield f"what most of the {total} tasks share: {listed}"
     if total > _MOST_TASKS or request.held_out:
         return
     for kind in LEAK_KINDS:
         if any(key.startswith(f"{kind} ") for key in table.keys):
-            division = divide(_without(table, kind), request.shares, seed, tasks.strata)
+            division = divide(_without_kind(table, kind), request.shares, seed, tasks.strata)
             left_out = len(division.left_out)
             yield f"with --leak {kind}, {left_out} tasks ({left_out / total:.0%}) would be left out"
 
 
-def _without(table: KeyTable, kind: str) -> KeyTable:
+def _without_kind(table: KeyTable, kind: str) -> KeyTable:
     prefix = f"{kind} "
     return KeyTable.of(
         (task, (table.keys[key] for key in table.content(number) if not table.keys[key].startswith(prefix)))
@@ -296,43 +299,43 @@ _OPTIONS: Final = {
 
 
 def nothing_meets(warehouse: Warehouse, selection: Selection) -> str:
-    """What to say of a selection, or of its only cell, that no task meets."""
+    """The message for a selection, or for its only cell, that no task meets."""
     selection = selection.model_copy(update={"size": None})
     if len(selection.cells) == 1:
         levels = {**selection.levels, **selection.cells[0].levels}
         selection = selection.model_copy(update={"levels": levels, "cells": ()})
-    return " ".join(["No task meets the selection.", *_remarks(warehouse, selection)])
+    return " ".join(["No task meets the selection.", *_explanations(warehouse, selection)])
 
 
-def _remarks(warehouse: Warehouse, selection: Selection) -> Iterator[str]:
-    asked = [name for name in _OPTIONS if getattr(selection, name)]
+def _explanations(warehouse: Warehouse, selection: Selection) -> Iterator[str]:
+    conditions = [name for name in _OPTIONS if getattr(selection, name)]
     without = {}
-    for name in asked if len(asked) > 1 else ():
-        rest = selection.model_copy(update={name: getattr(_EVERYTHING, name)})
-        without[_OPTIONS[name]] = len(_found(warehouse, rest))
+    for name in conditions if len(conditions) > 1 else ():
+        others = selection.model_copy(update={name: getattr(_EVERYTHING, name)})
+        without[_OPTIONS[name]] = len(_matching_tasks(warehouse, others))
     if any(without.values()):
         counts = "; ".join(f"without {name} {count} would" for name, count in without.items() if count)
         yield f"{counts[0].upper()}{counts[1:]}."
-    elif not asked or not _found(warehouse, _EVERYTHING):
-        stored = len(_found(warehouse, Selection(unvalidated=True)))
+    elif not conditions or not _matching_tasks(warehouse, _EVERYTHING):
+        stored = len(_matching_tasks(warehouse, Selection(unvalidated=True)))
         yield f"{stored} tasks are stored, and none is validated or imported."
-    yield from _parts(warehouse, selection)
-    wanted = _wanted(selection)
+    yield from _counts_of_parts(warehouse, selection)
+    wanted = _wanted_levels(selection)
     if wanted:
-        free = selection.model_copy(update={"levels": {}, "capability": ""})
+        unrestricted = selection.model_copy(update={"levels": {}, "capability": ""})
         if _LEVEL.search(selection.where):
-            free = free.model_copy(update={"where": ""})
-        near = nearest_cells(warehouse, free, wanted)
-        yield f"The nearest cells with tasks: {near}." if near else ""
+            unrestricted = unrestricted.model_copy(update={"where": ""})
+        nearest = nearest_cells(warehouse, unrestricted, wanted)
+        yield f"The nearest cells with tasks: {nearest}." if nearest else ""
     if selection.replayed:
         yield (
-            "Each must have a successful replay, whose recording leads through the whole task;"
+            "Each must have a successful replay, whose recording covers the whole task;"
             " `taskloom build --set replay_share=1` makes them."
         )
     if selection.accepted is not None:
         yield (
-            "`taskloom view --review` is where people accept and reject tasks; `taskloom sql acceptance`"
-            " shows what they said."
+            "People accept and reject tasks in `taskloom view --review`; `taskloom sql acceptance` shows"
+            " their verdicts."
         )
 
 
@@ -342,21 +345,24 @@ def nearest_cells(warehouse: Warehouse, selection: Selection, wanted: Mapping[Di
     rows = warehouse.query(
         f"SELECT count(*), {levels} FROM tasks WHERE task_id IN (SELECT unnest($ids::VARCHAR[]))"
         f" AND {' AND '.join(f'{name}_level IS NOT NULL' for name in wanted)} GROUP BY ALL",
-        {"ids": _found(warehouse, selection)},
+        {"ids": _matching_tasks(warehouse, selection)},
     ).rows()
-    place = {str(level): number for number, level in enumerate(LEVELS)}
-    far = [
+    rank = {str(level): number for number, level in enumerate(LEVELS)}
+    cells = [
         (
-            sum(abs(place[str(one)] - place[two]) for one, two in zip(found, wanted.values(), strict=True)),
+            sum(
+                abs(rank[str(level)] - rank[other])
+                for level, other in zip(found_levels, wanted.values(), strict=True)
+            ),
             -int(str(count)),
-            ",".join(f"{name}={level}" for name, level in zip(wanted, found, strict=True)),
+            ",".join(f"{name}={level}" for name, level in zip(wanted, found_levels, strict=True)),
         )
-        for count, *found in rows
+        for count, *found_levels in rows
     ]
-    return "; ".join(f"{cell} ({-count})" for _, count, cell in sorted(far)[:_CELLS_NAMED])
+    return "; ".join(f"{cell} ({-count})" for _, count, cell in sorted(cells)[:_CELLS_NAMED])
 
 
-def _wanted(selection: Selection) -> dict[Dimension, str]:
+def _wanted_levels(selection: Selection) -> dict[Dimension, str]:
     wanted: dict[Dimension, str] = {}
     for name, level in _LEVEL.findall(selection.where):
         wanted |= {dimension: level.lower() for dimension in DIMENSIONS if dimension == name.lower()}
@@ -366,14 +372,14 @@ def _wanted(selection: Selection) -> dict[Dimension, str]:
     return wanted | selection.levels
 
 
-def _parts(warehouse: Warehouse, selection: Selection) -> Iterator[str]:
+def _counts_of_parts(warehouse: Warehouse, selection: Selection) -> Iterator[str]:
     parts = [part.strip() for part in re.split(r"\bAND\b", selection.where, flags=re.IGNORECASE)]
     if len(parts) > 1 and all(condition_fits(warehouse, part) for part in parts):
-        counts = (f"{len(_found(warehouse, Selection(where=part)))} meet {part}" for part in parts)
+        counts = (f"{len(_matching_tasks(warehouse, Selection(where=part)))} meet {part}" for part in parts)
         yield f"Of all tasks, {', '.join(counts)}."
 
 
-def _found(warehouse: Warehouse, selection: Selection) -> list[str]:
+def _matching_tasks(warehouse: Warehouse, selection: Selection) -> list[str]:
     try:
         return [name for pool in candidates(warehouse, selection) for name in pool.task_ids]
     except (QueryFailedError, QueryRefusedError):

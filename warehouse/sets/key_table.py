@@ -1,4 +1,4 @@
-"""The names of the sets, and tasks with their keys, which no two sets may share, in arrays."""
+"""The names of the sets, and an array table of tasks with their keys, which no two sets may share."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ class KeyTable:
         cls, tasks: list[str], keys: list[str], holders: NDArray[np.int64], held: NDArray[np.int64]
     ) -> Self:
         """The table of pairs of the numbers of a task and a key, in any order and more than once."""
-        together = holders * max(len(keys), 1) + held
-        together.sort()
-        if len(together):
-            together = together[np.concatenate((np.ones(1, bool), together[1:] != together[:-1]))]
-        counts = np.bincount(together // max(len(keys), 1), minlength=len(tasks))
+        pairs = holders * max(len(keys), 1) + held
+        pairs.sort()
+        if len(pairs):
+            pairs = pairs[np.concatenate((np.ones(1, bool), pairs[1:] != pairs[:-1]))]
+        counts = np.bincount(pairs // max(len(keys), 1), minlength=len(tasks))
         starts, flat = array("q", [0]), array("q")
         starts.frombytes(np.cumsum(counts, dtype=np.int64).tobytes())
-        flat.frombytes((together % max(len(keys), 1)).tobytes())
+        flat.frombytes((pairs % max(len(keys), 1)).tobytes())
         return cls(tasks, keys, starts, flat)
 
     def content(self, task: int) -> tuple[int, ...]:
@@ -65,7 +65,7 @@ class KeyTable:
         return np.repeat(np.arange(len(self.tasks)), starts[1:] - starts[:-1])
 
     def numbers(self) -> NDArray[np.int64]:
-        """What `held` holds, for arithmetic."""
+        """`held` as a NumPy array."""
         return np.frombuffer(self.held, np.int64) if self.held else np.zeros(0, np.int64)
 
     def only(self, tasks: Sequence[int]) -> KeyTable:
@@ -90,14 +90,14 @@ class KeyTable:
             start, end = self.starts[task], self.starts[task + 1]
             if end - start > 1:
                 first = root(self.held[start])
-                for at in range(start + 1, end):
-                    parent[root(self.held[at])] = first
-        found: dict[int, list[int]] = {}
+                for position in range(start + 1, end):
+                    parent[root(self.held[position])] = first
+        groups: dict[int, list[int]] = {}
         for task in range(len(self.tasks)):
             start = self.starts[task]
-            name = root(self.held[start]) if start < self.starts[task + 1] else -1 - task
-            found.setdefault(name, []).append(task)
-        return list(found.values())
+            group = root(self.held[start]) if start < self.starts[task + 1] else -1 - task
+            groups.setdefault(group, []).append(task)
+        return list(groups.values())
 
     def users(self) -> list[int]:
         """How many tasks hold each key."""

@@ -1,5 +1,5 @@
-"""Which tasks go into an export: conditions, cells with quotas, a size, a seed (shortfalls are reported,
-never filled); and which sets are wanted: by share, or by what is reserved for the test set."""
+"""The tasks of an export: conditions, cells with quotas, a size, a seed (shortfalls are reported, never
+filled); and its sets: by share, or by what is reserved for the test set."""
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -19,7 +19,7 @@ from taskloom.warehouse.store import Warehouse
 
 
 class CellQuota(Record):
-    """A number of tasks wanted with certain levels."""
+    """A wanted number of tasks with certain levels."""
 
     levels: dict[Dimension, str]
     """Level per dimension; dimensions left out may have any."""
@@ -45,13 +45,13 @@ class Selection(Record):
     applications: tuple[str, ...] = ()
     """Applications of which every task uses at least one."""
     replayed: bool = False
-    """Whether every task must have a successful replay, whose recording leads through the whole task."""
+    """Whether every task must have a successful replay, whose recording covers the whole task."""
     accepted: AcceptanceRule | None = None
-    """When people must have accepted a task; None asks nobody."""
+    """When people must have accepted a task; None requires no review."""
     cells: tuple[CellQuota, ...] = ()
     """Quotas; without any, all tasks that meet the conditions are candidates."""
     size: int | None = Field(default=None, ge=1)
-    """Tasks at most, drawn with `seed`; all when left out."""
+    """Maximum number of tasks, drawn with `seed`; all by default."""
     seed: int = 0
     """Seed of the draw."""
 
@@ -62,7 +62,7 @@ class Shortfall(Record):
     levels: dict[Dimension, str]
     """The cell; empty for the whole selection."""
     split: str = ""
-    """The set; empty where no sets were asked for."""
+    """The set; empty where no sets were requested."""
     wanted: int
     """How many are wanted."""
     found: int
@@ -93,24 +93,25 @@ def select(warehouse: Warehouse, selection: Selection) -> tuple[str, ...]:
 
 
 def candidates(warehouse: Warehouse, selection: Selection) -> list[Candidates]:
-    """What every cell of `selection` may draw from; raises what `select` does."""
-    asked = sum(quota.size for quota in selection.cells)
-    if selection.size is not None and selection.size < asked:
+    """The tasks from which each cell of `selection` may be drawn; raises what `select` does."""
+    quota_sum = sum(quota.size for quota in selection.cells)
+    if selection.size is not None and selection.size < quota_sum:
         raise SelectionInvalidError(
-            f"The cells ask for {asked} tasks, and the size allows {selection.size}; leave one of them out."
+            f"The cells ask for {quota_sum} tasks, but the size allows {selection.size}; leave one of the two"
+            " out."
         )
     conditions, parameters = _conditions(warehouse, selection)
-    found: list[Candidates] = []
+    pools: list[Candidates] = []
     quotas: Sequence[CellQuota | None] = selection.cells or (None,)
     for quota in quotas:
         levels = quota.levels if quota else {}
-        own, values = _level_conditions(levels, "cell")
-        sql = f"SELECT task_id FROM tasks WHERE {' AND '.join(['true', *conditions, *own])}"
+        level_conditions, values = _level_conditions(levels, "cell")
+        sql = f"SELECT task_id FROM tasks WHERE {' AND '.join(['true', *conditions, *level_conditions])}"
         names = warehouse.query(sql, {**parameters, **values}).texts()
         wanted = quota.size if quota else selection.size
         order = np.argsort(draw_places(names, selection.seed))
-        found.append(Candidates(levels, wanted, tuple([names[number] for number in order])))
-    return found
+        pools.append(Candidates(levels, wanted, tuple([names[number] for number in order])))
+    return pools
 
 
 def draw(
@@ -119,22 +120,22 @@ def draw(
     portion: Callable[[int], int] = int,
     split: str = "",
 ) -> tuple[list[str], list[Shortfall]]:
-    """Draw what every cell wants, and report what is missing.
+    """Draw the tasks that every cell wants, and report what is missing.
 
-    Only tasks `among` some may be drawn, and of a wanted number a `portion`; `split` is the set's name.
+    Only tasks in `among` may be drawn, and only a `portion` of a wanted number; `split` is the set's name.
     """
-    taken: dict[str, None] = {}
+    drawn: dict[str, None] = {}
     shortfalls: list[Shortfall] = []
     for pool in pools:
-        free = [name for name in pool.task_ids if name not in taken and (among is None or name in among)]
+        free = [name for name in pool.task_ids if name not in drawn and (among is None or name in among)]
         if pool.wanted is None:
-            taken.update(dict.fromkeys(free))
+            drawn.update(dict.fromkeys(free))
             continue
         wanted = portion(pool.wanted)
         if len(free) < wanted:
             shortfalls.append(Shortfall(levels=pool.levels, split=split, wanted=wanted, found=len(free)))
-        taken.update(dict.fromkeys(free[:wanted]))
-    return list(taken), shortfalls
+        drawn.update(dict.fromkeys(free[:wanted]))
+    return list(drawn), shortfalls
 
 
 def parse_levels(text: str) -> dict[Dimension, str]:
@@ -163,12 +164,12 @@ def parse_quota(text: str) -> CellQuota:
 
 def draw_places(task_ids: Sequence[str], seed: int) -> list[int]:
     """The place of each task in the draw: uniform, and independent of what else is stored."""
-    # Eight bytes tell keys apart: among a million tasks, two would agree in them once in 36 million draws.
+    # Eight bytes suffice: among a million tasks, two keys collide once in 36 million draws.
     keys = b"".join([hashlib.sha256(f"{seed}:{name}".encode()).digest()[:8] for name in task_ids])
     places = np.empty(len(task_ids), np.int64)
     places[np.argsort(np.frombuffer(keys, ">u8"), kind="stable")] = np.arange(len(task_ids))
-    found: list[int] = places.tolist()
-    return found
+    result: list[int] = places.tolist()
+    return result
 
 
 def _conditions(warehouse: Warehouse, selection: Selection) -> tuple[list[str], dict[str, object]]:
@@ -181,16 +182,16 @@ def _conditions(warehouse: Warehouse, selection: Selection) -> tuple[list[str], 
             "task_id IN (SELECT r.task_id FROM replays AS r WHERE r.success AND r.trajectory_id <> '')"
         )
     if selection.accepted is not None:
-        agreed = accepted_tasks(warehouse, selection.accepted)
+        accepted = accepted_tasks(warehouse, selection.accepted)
         conditions.append(
             "EXISTS (SELECT 1 FROM (SELECT unnest($accepted_ids::VARCHAR[]) AS id,"
             " unnest($accepted_texts::VARCHAR[]) AS text) AS agreed WHERE agreed.id = task_id AND agreed.text"
             " = instruction)"
         )
-        parameters["accepted_ids"] = [task_id for task_id, _ in agreed]
-        parameters["accepted_texts"] = [text for _, text in agreed]
+        parameters["accepted_ids"] = [task_id for task_id, _ in accepted]
+        parameters["accepted_texts"] = [text for _, text in accepted]
     if selection.where:
-        _try_condition(warehouse, selection.where)
+        _check_condition(warehouse, selection.where)
         conditions.append(f"({selection.where})")
     if selection.capability:
         known = {item.name: item for item in load_capabilities()}
@@ -198,9 +199,9 @@ def _conditions(warehouse: Warehouse, selection: Selection) -> tuple[list[str], 
             raise SelectionInvalidError(
                 f"Unknown capability {selection.capability!r}; known: {', '.join(known)}."
             )
-        demanded = known[selection.capability].levels(selection.preset)
-        own, values = _level_conditions(demanded, "capability")
-        conditions += own
+        capability_levels = known[selection.capability].levels(selection.preset)
+        level_conditions, values = _level_conditions(capability_levels, "capability")
+        conditions += level_conditions
         parameters.update(values)
     if selection.scenario:
         names = [item.name for item in load_scenarios()]
@@ -223,7 +224,7 @@ def _conditions(warehouse: Warehouse, selection: Selection) -> tuple[list[str], 
     return conditions, parameters
 
 
-def _try_condition(warehouse: Warehouse, where: str) -> None:
+def _check_condition(warehouse: Warehouse, where: str) -> None:
     """Refuse text that is not a complete condition, such as one that closes a bracket it did not open."""
     try:
         for condition in (where, f"({where})"):
@@ -233,9 +234,9 @@ def _try_condition(warehouse: Warehouse, where: str) -> None:
 
 
 def condition_fits(warehouse: Warehouse, where: str) -> bool:
-    """Whether some text is a complete condition over the columns of tasks."""
+    """Whether `where` is a complete condition over the columns of tasks."""
     try:
-        _try_condition(warehouse, where)
+        _check_condition(warehouse, where)
     except (QueryFailedError, QueryRefusedError):
         return False
     return True
@@ -282,29 +283,29 @@ def parse_shares(text: str) -> dict[SplitName, float]:
 
 
 def parse_request(split: str, leak: str, held_out: Sequence[str]) -> SetRequest | None:
-    """The request on a command line; None if it asks for no sets; refused where it makes no sense."""
+    """The request on a command line; None if it asks for no sets; refused where it contradicts itself."""
     kinds: list[LeakKind] = []
     for name in filter(None, (part.strip() for part in leak.split(","))):
         kind = next((known for known in LEAK_KINDS if known == name), None)
         if kind is None:
             raise SelectionInvalidError(f"--leak takes {', '.join(LEAK_KINDS)}; not {name!r}.")
         kinds.append(kind)
-    held = tuple(map(_held_out, held_out))
+    labels = tuple(map(_parse_held_out, held_out))
     shares = parse_shares(split) if split else {}
-    if held and "test" in shares:
+    if labels and "test" in shares:
         raise SelectionInvalidError(
             "--hold-out makes the test set; --split then divides the other tasks into train and validation."
         )
-    if not shares and not held:
+    if not shares and not labels:
         if kinds:
             raise SelectionInvalidError(
                 "--leak says what sets may share; ask for sets with --split or --hold-out."
             )
         return None
-    return SetRequest(shares=shares or {"train": 1.0}, may_share=tuple(kinds), held_out=held)
+    return SetRequest(shares=shares or {"train": 1.0}, may_share=tuple(kinds), held_out=labels)
 
 
-def _held_out(text: str) -> str:
+def _parse_held_out(text: str) -> str:
     kind, _, name = text.partition("=")
     if kind not in ("application", "scenario") or not name.strip():
         raise SelectionInvalidError(f"--hold-out takes application=NAME or scenario=NAME, not {text!r}.")

@@ -1,8 +1,8 @@
-"""Connections to the warehouse, one that writes and guarded read-only ones, and the writers' lock.
+"""Connections to the warehouse, writing and guarded read-only ones, and the writer lock.
 
-The lake is attached as `taskloom`, from a local folder or from Postgres and object storage. The lock is
-that of a file, or an advisory one in the catalogue's Postgres database. It is released when its process
-ends, and makes "insert what is not there yet" exact between processes.
+The lake is attached as `taskloom`, from a local folder or from Postgres and object storage. The lock is a
+file lock, or an advisory lock in the catalogue's Postgres database. It is released when its process ends,
+and makes "insert what is missing" exact between processes.
 """
 
 import os
@@ -35,13 +35,13 @@ _TRANSIENT: Final = (
     "disk i/o error",
     "could not serialize access",
 )
-_NOT_MADE_YET: Final = ("creating a new ducklake is explicitly disabled",)
+_NOT_CREATED: Final = ("creating a new ducklake is explicitly disabled",)
 _NO_SPACE: Final = ("no space left", "disk is full", "database or disk is full", "out of disk")
 _NOT_WRITABLE: Final = ("read-only file system", "permission denied", "readonly database", "cannot open file")
-_GONE: Final = ("no such file or directory",)
-_ALMOST_NOTHING: Final = 256 * 1024
+_FILE_MISSING: Final = ("no such file or directory",)
+_FULL_DISK_BYTES: Final = 256 * 1024
 _BUSY_MILLISECONDS: Final = 10_000
-_NEEDS_ROLL_BACK: Final = ("attempt to write a readonly database", "unable to open database file")
+_NEEDS_ROLLBACK: Final = ("attempt to write a readonly database", "unable to open database file")
 _RETRY_SECONDS: Final = 60.0
 
 T = TypeVar("T")
@@ -60,7 +60,7 @@ def connect_reader(location: Location, snapshot_id: int | None = None) -> duckdb
     Functions that read files of the lake or bypass DuckDB's file system are refused by `querying.admit`.
     """
     if location.folder and not (location.folder / "catalog.sqlite").exists():
-        raise _missing(location)
+        raise _missing_warehouse(location)
     connection = _connect(location)
     options = ["READ_ONLY"]
     if location.folder is not None:
@@ -75,8 +75,8 @@ def connect_reader(location: Location, snapshot_id: int | None = None) -> duckdb
     return connection
 
 
-def retried(action: Callable[[], T], location: Location, *, roll_back: bool = True) -> T:
-    """The result of `action`, retried while other processes hold the catalogue, at last `WarehouseBusyError`;
+def retry(action: Callable[[], T], location: Location, *, roll_back: bool = True) -> T:
+    """The result of `action`, retried while other processes hold the catalogue; finally `WarehouseBusyError`.
     `WarehouseUnavailableError` where the disk is full or the place cannot be written.
 
     A writer that died in a commit leaves a journal, which only a connection for writing can roll back.
@@ -89,16 +89,16 @@ def retried(action: Callable[[], T], location: Location, *, roll_back: bool = Tr
             return action()
         except duckdb.Error as error:
             journal = location.folder / "catalog.sqlite-journal" if location.folder else None
-            if not rolled_back and _says(error, _NEEDS_ROLL_BACK) and journal and journal.exists():
+            if not rolled_back and _mentions(error, _NEEDS_ROLLBACK) and journal and journal.exists():
                 rolled_back = True
                 with WriterLock(location):
                     connect_writer(location).close()
                 continue
-            if not _says(error, _TRANSIENT):
-                raise _mapped(error, location) from None
+            if not _mentions(error, _TRANSIENT):
+                raise _translate_error(error, location) from None
             if time.monotonic() >= deadline:
                 raise WarehouseBusyError(
-                    f"The warehouse {location.shown} stayed busy for {_RETRY_SECONDS:.0f} s:"
+                    f"The warehouse {location.label} stayed busy for {_RETRY_SECONDS:.0f} s:"
                     f" {reason_of(error)}"
                 ) from None
         time.sleep(pause)
@@ -107,7 +107,7 @@ def retried(action: Callable[[], T], location: Location, *, roll_back: bool = Tr
 
 @contextmanager
 def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """A transaction, which is committed, or rolled back where something is raised."""
+    """A transaction that is committed, or rolled back on any exception."""
     connection.execute("BEGIN")
     try:
         yield
@@ -119,8 +119,8 @@ def transaction(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
 
 
 @contextmanager
-def shown(connection: duckdb.DuckDBPyConnection, **tables: pa.Table) -> Iterator[None]:
-    """Tables that a connection sees under their names until the block ends."""
+def registered(connection: duckdb.DuckDBPyConnection, **tables: pa.Table) -> Iterator[None]:
+    """Register tables with a connection, under their names, until the block ends."""
     for name, table in tables.items():
         connection.register(name, table)
     try:
@@ -131,8 +131,8 @@ def shown(connection: duckdb.DuckDBPyConnection, **tables: pa.Table) -> Iterator
 
 
 def first_row(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[object, ...] | None:
-    """The first row of an answer, or None; an answer that is not fetched whole keeps the catalogue's read
-    lock."""
+    """The first row of the result, or None; all rows are fetched, because a partial fetch keeps the
+    catalogue's read lock."""
     rows = connection.execute(sql).fetchall()
     return rows[0] if rows else None
 
@@ -150,58 +150,58 @@ def _connect(location: Location) -> duckdb.DuckDBPyConnection:
 
 def _attach(connection: duckdb.DuckDBPyConnection, location: Location, options: list[str]) -> None:
     address = quoted(f"ducklake:{location.catalogue}")
-    given = [f"DATA_PATH '{quoted(location.tables)}'", "OVERRIDE_DATA_PATH true", *options]
-    statement = f"ATTACH '{address}' AS {LAKE} ({', '.join(given)})"
-    # Opening asks the catalogue many small things: several threads take twice the processor time for them.
+    all_options = [f"DATA_PATH '{quoted(location.tables)}'", "OVERRIDE_DATA_PATH true", *options]
+    statement = f"ATTACH '{address}' AS {LAKE} ({', '.join(all_options)})"
+    # Opening runs many small catalogue queries, for which several threads take twice the processor time.
     connection.execute("SET threads = 1")
     try:
-        retried(lambda: connection.execute(statement), location, roll_back="READ_ONLY" in options)
+        retry(lambda: connection.execute(statement), location, roll_back="READ_ONLY" in options)
     except WarehouseError:
         raise
     except duckdb.Error as error:
-        if _says(error, _NOT_MADE_YET):
-            raise _missing(location) from None
+        if _mentions(error, _NOT_CREATED):
+            raise _missing_warehouse(location) from None
         raise WarehouseUnavailableError(
-            f"The warehouse {location.shown} cannot be opened: {reason_of(error)}"
+            f"The warehouse {location.label} cannot be opened: {reason_of(error)}"
         ) from None
     connection.execute(f"USE {LAKE}")
     connection.execute("RESET threads")
 
 
-def _missing(location: Location) -> WarehouseMissingError:
+def _missing_warehouse(location: Location) -> WarehouseMissingError:
     return WarehouseMissingError(
-        f"There is no warehouse at {location.shown}. `taskloom build` or `taskloom import` makes one;"
+        f"There is no warehouse at {location.label}. `taskloom build` or `taskloom import` creates one;"
         " TASKLOOM_WAREHOUSE names another place."
     )
 
 
-def _mapped(error: duckdb.Error, location: Location) -> Exception:
-    if _says(error, _NO_SPACE) or _is_full(location):
+def _translate_error(error: duckdb.Error, location: Location) -> Exception:
+    if _mentions(error, _NO_SPACE) or _is_full(location):
         return WarehouseUnavailableError(
-            f"No space is left for the warehouse {location.shown}; nothing of this write was kept, everything"
+            f"No space is left for the warehouse {location.label}; nothing of this write was kept, everything"
             " before it is intact. Free some space and run again."
         )
-    if _says(error, _GONE) and ".parquet" in str(error):
+    if _mentions(error, _FILE_MISSING) and ".parquet" in str(error):
         return WarehouseUnavailableError(
-            f"A file of the warehouse {location.shown} is missing: {reason_of(error)}. Put it back from a"
-            " copy; what does not need it can still be read."
+            f"A file of the warehouse {location.label} is missing: {reason_of(error)}. Restore it from"
+            " a copy; whatever does not need it can still be read."
         )
-    if _says(error, _NOT_WRITABLE):
+    if _mentions(error, _NOT_WRITABLE):
         return WarehouseUnavailableError(
-            f"The warehouse {location.shown} cannot be written: {reason_of(error)}"
+            f"The warehouse {location.label} cannot be written: {reason_of(error)}"
         )
     return error
 
 
 def _is_full(location: Location) -> bool:
-    """Whether the disk is full: a failed commit does not always say so itself."""
+    """Whether the disk is full, which the error of a failed commit does not always say."""
     try:
-        return location.folder is not None and shutil.disk_usage(location.folder).free < _ALMOST_NOTHING
+        return location.folder is not None and shutil.disk_usage(location.folder).free < _FULL_DISK_BYTES
     except OSError:
         return False
 
 
-def _says(error: Exception, phrases: tuple[str, ...]) -> bool:
+def _mentions(error: Exception, phrases: tuple[str, ...]) -> bool:
     text = str(error).lower()
     return any(phrase in text for phrase in phrases)
 
@@ -211,7 +211,7 @@ _ADVISORY_KEY: Final = 0x7461736B6C6F6F6D
 """The number that writers of a warehouse lock: "taskloom" in ASCII."""
 _KEEPALIVE: Final = "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3"
 """Asks Postgres to notice within a minute that the machine of a session is gone."""
-_held: Final = threading.local()
+_held_locks: Final = threading.local()
 
 
 class WriterLock:
@@ -223,7 +223,7 @@ class WriterLock:
         self._release: Callable[[], None] | None = None
 
     def __enter__(self) -> None:
-        held: set[str] = _held.__dict__.setdefault("places", set())
+        held: set[str] = _held_locks.__dict__.setdefault("places", set())
         if self._location.catalogue in held:
             return
         folder = self._location.folder
@@ -232,7 +232,7 @@ class WriterLock:
 
     def __exit__(self, *_: object) -> None:
         if self._release is not None:
-            _held.__dict__["places"].discard(self._location.catalogue)
+            _held_locks.__dict__["places"].discard(self._location.catalogue)
             self._release()
             self._release = None
 
@@ -241,7 +241,7 @@ class WriterLock:
             file = os.open(folder / "writer.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as error:
             raise WarehouseUnavailableError(
-                f"The warehouse {self._location.shown} cannot be written: {error.strerror}"
+                f"The warehouse {self._location.label} cannot be written: {error.strerror}"
             ) from None
         self._wait(lambda: lock_descriptor(file, blocking=False), lambda: os.close(file), pause=0.005)
         return lambda: os.close(file)
@@ -255,8 +255,8 @@ class WriterLock:
             session.close()
 
         def take() -> bool:
-            asked = f"SELECT pg_try_advisory_xact_lock({_ADVISORY_KEY}) AS taken"
-            return session.execute("SELECT taken FROM postgres_query('turns', ?)", [asked]).fetchall() == [
+            sql = f"SELECT pg_try_advisory_xact_lock({_ADVISORY_KEY}) AS taken"
+            return session.execute("SELECT taken FROM postgres_query('turns', ?)", [sql]).fetchall() == [
                 (True,)
             ]
 
@@ -269,7 +269,7 @@ class WriterLock:
         except duckdb.Error as error:
             release()
             raise WarehouseUnavailableError(
-                f"The catalogue of {self._location.shown} cannot be reached: {reason_of(error)}"
+                f"The catalogue of {self._location.label} cannot be reached: {reason_of(error)}"
             ) from None
         except WarehouseUnavailableError:
             release()
@@ -282,6 +282,6 @@ class WriterLock:
             if time.monotonic() > deadline:
                 give_up()
                 raise WarehouseBusyError(
-                    f"Another process has been writing to {self._location.shown} for {WAIT_SECONDS:.0f} s."
+                    f"Another process has been writing to {self._location.label} for {WAIT_SECONDS:.0f} s."
                 )
             time.sleep(pause)

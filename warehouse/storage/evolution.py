@@ -14,14 +14,14 @@ import pyarrow as pa
 from taskloom.warehouse.errors import WarehouseTooNewError
 from taskloom.warehouse.field_codecs import sql_type
 from taskloom.warehouse.schema import APPLICATIONS_SQL, SCHEMA_VERSION, TABLES, Table
-from taskloom.warehouse.storage.database import LAKE, shown, transaction
+from taskloom.warehouse.storage.database import LAKE, registered, transaction
 from taskloom.warehouse.storage.extensions import quoted
 from taskloom.warehouse.storage.known_schema import STATE_TABLE, remember, stored_state
 from taskloom.warehouse.views import View, views
 
 _REWRITTEN: Final = "rewritten_table"
 COMPLETED: Final = "memory"
-"""Catalogue of the views that `complete_for_reading` makes."""
+"""Catalogue of the views that `complete_for_reading` creates."""
 MIGRATIONS: Final[Mapping[int, tuple[str, ...]]] = {
     3: (f"UPDATE tasks SET applications = {APPLICATIONS_SQL}",),
     4: tuple(
@@ -30,7 +30,7 @@ MIGRATIONS: Final[Mapping[int, tuple[str, ...]]] = {
         for column, sql in table.prepared.items()
     ),
 }
-"""For a schema version: the SQL that turns the version before into it, after missing columns were added."""
+"""By schema version: the SQL that migrates from the version before, after missing columns were added."""
 
 
 def fingerprint() -> str:
@@ -44,25 +44,25 @@ def fingerprint() -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def is_current(connection: duckdb.DuckDBPyConnection, shown: str) -> bool:
+def is_current(connection: duckdb.DuckDBPyConnection, label: str) -> bool:
     """Whether the attached lake has the present schema; `WarehouseTooNewError` where it has a later one."""
     stored = stored_state(connection)
     if stored is None:
         return False
-    version, mark = stored
+    version, stored_fingerprint = stored
     if version > SCHEMA_VERSION:
         raise WarehouseTooNewError(
-            f"The warehouse {shown} has schema {version}; this taskloom knows up to {SCHEMA_VERSION}. Install"
+            f"The warehouse {label} has schema {version}; this taskloom knows up to {SCHEMA_VERSION}. Install"
             " a later taskloom, or name another warehouse."
         )
-    current = version == SCHEMA_VERSION and mark == fingerprint()
+    current = version == SCHEMA_VERSION and stored_fingerprint == fingerprint()
     if current:
-        remember(version, mark)
+        remember(version, stored_fingerprint)
     return current
 
 
 def bring_up_to_date(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create what is missing, in one transaction. Call with the writer's lock held."""
+    """Create what is missing, in one transaction. Call with the writer lock held."""
     stored = stored_state(connection)
     with transaction(connection):
         if stored is None:
@@ -73,9 +73,9 @@ def bring_up_to_date(connection: duckdb.DuckDBPyConnection) -> None:
                 "CREATE TABLE data_model (table_name VARCHAR, column_name VARCHAR, column_type VARCHAR,"
                 " comment VARCHAR)"
             )
-        there = _stored_tables(connection)
+        stored_tables = _stored_tables(connection)
         for table in TABLES:
-            _create_or_extend(connection, table, table.name in there)
+            _create_or_extend(connection, table, table.name in stored_tables)
         for version in range(stored[0] + 1 if stored else SCHEMA_VERSION + 1, SCHEMA_VERSION + 1):
             for statement in MIGRATIONS.get(version, ()):
                 connection.execute(statement)
@@ -87,18 +87,17 @@ def bring_up_to_date(connection: duckdb.DuckDBPyConnection) -> None:
             f"INSERT INTO {STATE_TABLE} VALUES (?, ?, now()::TIMESTAMP)", [SCHEMA_VERSION, fingerprint()]
         )
     _start_statistics(connection)
-    # Tasks are searched: LZ4 is read twice as fast as Zstandard, and takes twice the place of a small part of
-    # a dataset.
+    # Tasks are searched: LZ4 reads twice as fast as Zstandard, at twice the size of a small part of the data.
     connection.execute(f"CALL {LAKE}.set_option('parquet_compression', 'lz4_raw', table_name => 'tasks')")
 
 
 def _start_statistics(connection: duckdb.DuckDBPyConnection) -> None:
-    """Give tables that never had rows the statistics of no rows, to which DuckLake adds those of each file.
+    """Give tables that never had rows empty statistics, to which DuckLake adds those of each file.
 
-    Without them DuckLake asks the catalogue for each column that a query plans to read.
+    Without them DuckLake queries the catalogue for each column that a query plans to read.
     """
     empty = "end_snapshot IS NULL AND table_id NOT IN (SELECT table_id FROM ducklake_data_file)"
-    # With the lake in use its own transaction would hold the catalogue against this one.
+    # While the lake is in use, its own transaction would lock the catalogue against this one.
     connection.execute(f"USE __ducklake_metadata_{LAKE}")
     try:
         with transaction(connection):
@@ -121,8 +120,8 @@ def _start_statistics(connection: duckdb.DuckDBPyConnection) -> None:
 def complete_for_reading(connection: duckdb.DuckDBPyConnection) -> None:
     """Give a connection to an older state the present schema; nothing is written.
 
-    Views in DuckDB's own memory stand before the lake: missing tables are empty, missing columns and
-    fields NULL, and those that follow from others are computed.
+    Views in DuckDB's own memory shadow the lake: missing tables are empty, missing columns and fields
+    NULL, and those derived from others are computed.
     """
     stored = _stored_tables(connection)
     connection.execute(f"USE {COMPLETED}")
@@ -130,25 +129,27 @@ def complete_for_reading(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(f"CREATE VIEW {name} AS SELECT * FROM {LAKE}.main.{name}")
     for table in TABLES:
         source = f"{LAKE}.main.{table.name}" if table.name in stored else ""
-        connection.execute(f"CREATE VIEW {table.name} AS {_as_present(connection, table, source)}")
+        connection.execute(
+            f"CREATE VIEW {table.name} AS {_select_present_columns(connection, table, source)}"
+        )
     for view in views():
         connection.execute(f"CREATE VIEW {view.name} AS {view.sql}")
 
 
-def _as_present(connection: duckdb.DuckDBPyConnection, table: Table, source: str) -> str:
-    """A SELECT with the present columns of `table` from an older form; no rows without a source."""
-    kinds = {column.name: sql_type(column.arrow) for column in table.columns}
+def _select_present_columns(connection: duckdb.DuckDBPyConnection, table: Table, source: str) -> str:
+    """A SELECT with the present columns of `table` from an older schema; no rows without a source."""
+    types = {column.name: sql_type(column.arrow) for column in table.columns}
     if not source:
-        nothing = ", ".join(f'CAST(NULL AS {kind}) AS "{name}"' for name, kind in kinds.items())
-        return f"SELECT {nothing} WHERE false"
+        nulls = ", ".join(f'CAST(NULL AS {type_}) AS "{name}"' for name, type_ in types.items())
+        return f"SELECT {nulls} WHERE false"
     present = _schema_of(connection, source)
     computed = {**table.prepared, **({"applications": APPLICATIONS_SQL} if table.name == "tasks" else {})}
-    older = _lacking_fields(present, table.arrow)
+    lacking = _lacking_fields(present, table.arrow)
     columns = []
-    for name, kind in kinds.items():
+    for name, type_ in types.items():
         value = f'"{name}"' if name in present.names else computed.get(name, "NULL")
-        if name in older or name not in present.names:
-            value = f"CAST({value} AS {kind})"
+        if name in lacking or name not in present.names:
+            value = f"CAST({value} AS {type_})"
         columns.append(f'{value} AS "{name}"')
     return f"SELECT {', '.join(columns)} FROM {source}"
 
@@ -170,25 +171,25 @@ def _create_or_extend(connection: duckdb.DuckDBPyConnection, table: Table, store
         connection.execute(f"CREATE TABLE {table.name} ({columns})")
     else:
         present = _schema_of(connection, table.name)
-        older = _lacking_fields(present, table.arrow)
-        if older:
-            _widen(connection, table, older)
+        lacking = _lacking_fields(present, table.arrow)
+        if lacking:
+            _widen(connection, table, lacking)
         for column in table.columns:
             if column.name not in present.names:
-                kind = sql_type(column.arrow)
-                connection.execute(f'ALTER TABLE {table.name} ADD COLUMN "{column.name}" {kind}')
+                type_ = sql_type(column.arrow)
+                connection.execute(f'ALTER TABLE {table.name} ADD COLUMN "{column.name}" {type_}')
     connection.execute(f"COMMENT ON TABLE {table.name} IS '{quoted(table.comment)}'")
     for column in table.columns:
         connection.execute(f"COMMENT ON COLUMN {table.name}.\"{column.name}\" IS '{quoted(column.comment)}'")
 
 
-def _widen(connection: duckdb.DuckDBPyConnection, table: Table, kinds: Mapping[str, str]) -> None:
-    """Write `table` anew with the nested fields that some of its columns lack.
+def _widen(connection: duckdb.DuckDBPyConnection, table: Table, types: Mapping[str, str]) -> None:
+    """Rewrite `table` with the nested fields that some of its columns lack.
 
     DuckLake can add a nested field in place, but DuckDB 1.5.5 corrupts its memory when it then reads files
     written before. Published versions keep the files they have.
     """
-    replaced = ", ".join(f'CAST("{name}" AS {kind}) AS "{name}"' for name, kind in kinds.items())
+    replaced = ", ".join(f'CAST("{name}" AS {type_}) AS "{name}"' for name, type_ in types.items())
     connection.execute(
         f"CREATE TABLE {_REWRITTEN} AS SELECT * REPLACE ({replaced}) FROM {table.name} ORDER BY rowid"
     )
@@ -196,14 +197,14 @@ def _widen(connection: duckdb.DuckDBPyConnection, table: Table, kinds: Mapping[s
     connection.execute(f"ALTER TABLE {_REWRITTEN} RENAME TO {table.name}")
 
 
-def _merged(present: pa.DataType, wanted: pa.DataType) -> pa.DataType:
+def _merge_types(present: pa.DataType, wanted: pa.DataType) -> pa.DataType:
     """`present` with the nested fields it lacks; those that only it has are kept."""
     if pa.types.is_list(wanted) and pa.types.is_list(present):
-        return pa.list_(_merged(present.value_type, wanted.value_type))
+        return pa.list_(_merge_types(present.value_type, wanted.value_type))
     if not (pa.types.is_struct(wanted) and pa.types.is_struct(present)):
         return present
     kept = [
-        pa.field(item.name, _merged(item.type, wanted.field(item.name).type))
+        pa.field(item.name, _merge_types(item.type, wanted.field(item.name).type))
         if wanted.get_field_index(item.name) >= 0
         else item
         for item in present
@@ -213,27 +214,27 @@ def _merged(present: pa.DataType, wanted: pa.DataType) -> pa.DataType:
 
 def _lacking_fields(present: pa.Schema, wanted: pa.Schema) -> dict[str, str]:
     """The columns of `present` that lack nested fields, with the SQL type that has them."""
-    found = {}
+    types = {}
     for item in wanted:
         if item.name in present.names and pa.types.is_nested(item.type):
             stored = present.field(item.name).type
-            kind = sql_type(_merged(stored, item.type))
-            if kind != sql_type(stored):
-                found[item.name] = kind
-    return found
+            type_ = sql_type(_merge_types(stored, item.type))
+            if type_ != sql_type(stored):
+                types[item.name] = type_
+    return types
 
 
-def _describe(connection: duckdb.DuckDBPyConnection, known: tuple[View, ...]) -> None:
+def _describe(connection: duckdb.DuckDBPyConnection, known_views: tuple[View, ...]) -> None:
     rows = [
         (table.name, column.name, sql_type(column.arrow), column.comment)
         for table in TABLES
         for column in table.columns
     ]
-    for view in known:
+    for view in known_views:
         described = connection.execute(f"DESCRIBE {view.name}").fetchall()
-        rows += [(view.name, name, kind, view.columns.get(name, "")) for name, kind, *_ in described]
+        rows += [(view.name, name, type_, view.columns.get(name, "")) for name, type_, *_ in described]
     connection.execute("DELETE FROM data_model")
     columns = [pa.array(part) for part in zip(*rows, strict=True)]
     incoming = pa.table(columns, ["table_name", "column_name", "column_type", "comment"])
-    with shown(connection, incoming_descriptions=incoming):
+    with registered(connection, incoming_descriptions=incoming):
         connection.execute("INSERT INTO data_model BY NAME SELECT * FROM incoming_descriptions")

@@ -1,6 +1,6 @@
-"""DuckDB's extensions, loaded from installed wheels; DuckDB checks its own signature.
+"""DuckDB's extensions, loaded from installed wheels; DuckDB checks their signatures.
 
-Where a wheel is absent, DuckDB fetches what a local warehouse needs; nothing else is fetched unasked.
+Where a wheel is absent, DuckDB downloads what a local warehouse needs, and nothing else.
 """
 
 from importlib.util import find_spec
@@ -26,28 +26,28 @@ def needed_by(location: Location) -> tuple[str, ...]:
 
 
 def connect_with(names: tuple[str, ...]) -> duckdb.DuckDBPyConnection:
-    """A connection to a database in memory that has the extensions `names` and accepts signed ones only.
+    """A connection to a database in memory that has the extensions `names` and accepts only signed ones.
 
     DuckDB checks the signature of an extension's file, 0.1 s each, for every connection; a file that this
     process has loaded is not checked again while it stays the same.
     """
-    stamps = {_stamp(name) for name in names}
-    checked = None not in stamps and stamps <= _CHECKED
+    files = {_file_identity(name) for name in names}
+    checked = None not in files and files <= _CHECKED
     connection = duckdb.connect(":memory:", config={"allow_unsigned_extensions": True} if checked else {})
     for name in names:
         load(connection, name)
     if checked:
         connection.execute("SET allow_unsigned_extensions = false")
-    _CHECKED.update(stamps)
+    _CHECKED.update(files)
     return connection
 
 
 def load(connection: duckdb.DuckDBPyConnection, name: str) -> None:
-    """Load an extension of DuckDB from its own Python package, or from where DuckDB keeps them; where it is
-    not installed, or of another DuckDB, the `WarehouseUnavailableError` says what to install."""
+    """Load an extension from its own Python package, or from DuckDB's folder of extensions; where it is not
+    installed, or is for another DuckDB, the `WarehouseUnavailableError` says what to install."""
     try:
-        if (found := _packaged(name)) is not None:
-            connection.execute(f"LOAD '{quoted(str(found))}'")
+        if (path := _packaged_file(name)) is not None:
+            connection.execute(f"LOAD '{quoted(str(path))}'")
             return
         if name in LOCAL:
             connection.execute(f"INSTALL {name}")
@@ -64,24 +64,24 @@ def load(connection: duckdb.DuckDBPyConnection, name: str) -> None:
         ) from None
 
 
-def _packaged(name: str) -> Path | None:
+def _packaged_file(name: str) -> Path | None:
     wheel = find_spec(f"duckdb_extension_{name}")
     if wheel is None or not wheel.origin:
         return None
     return min(Path(wheel.origin).parent.rglob("*.duckdb_extension"), default=None)
 
 
-def _stamp(name: str) -> tuple[str, int, int, int] | None:
-    """What tells a file from another one, or from the same one changed."""
-    found = _packaged(name)
-    if found is None:
+def _file_identity(name: str) -> tuple[str, int, int, int] | None:
+    """What identifies an extension's file and its content; None where it is not packaged."""
+    path = _packaged_file(name)
+    if path is None:
         return None
-    state = found.stat()
-    return str(found), state.st_ino, state.st_size, state.st_mtime_ns
+    state = path.stat()
+    return str(path), state.st_ino, state.st_size, state.st_mtime_ns
 
 
 def quoted(text: str) -> str:
-    """`text` as it stands between single quotes.
+    """`text` escaped for use between single quotes.
 
     >>> quoted("the user's folder")
     "the user''s folder"

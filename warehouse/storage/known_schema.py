@@ -1,6 +1,6 @@
 """Which schema a warehouse has, and whether it is known to be the present one.
 
-The fingerprint found for these source files is kept in the user's cache: to import all records takes a
+The fingerprint of these source files is kept in the user's cache, because importing all records takes a
 second.
 """
 
@@ -20,7 +20,7 @@ from taskloom.warehouse.storage.database import LAKE, first_row
 STATE_TABLE: Final = "warehouse_schema"
 """Table with one row per schema the warehouse has had; the last is the present one."""
 _PACKAGES: Final = ("resources", "taskgraph", "warehouse")
-"""Packages whose source files decide the schema."""
+"""Packages whose source files define the schema."""
 _SUFFIXES: Final = (".py", ".sql", ".yaml")
 
 
@@ -38,37 +38,37 @@ def stored_state(connection: duckdb.DuckDBPyConnection) -> tuple[int, str] | Non
 
 
 def is_known(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Whether the lake has the schema last found to be the present one; else `evolution.is_current` knows."""
+    """Whether the lake has the schema last found to be the present one; else ask `evolution.is_current`."""
     try:
-        kept = json.loads(_cache().read_text("utf-8"))
+        cached = json.loads(_cache_path().read_text("utf-8"))
     except (OSError, ValueError):
         return False
     stored = stored_state(connection)
-    return stored is not None and kept == _note(*stored)
+    return stored is not None and cached == _cache_entry(*stored)
 
 
 def remember(version: int, fingerprint: str) -> None:
     """Keep the present schema for `is_known`, where the cache can be written."""
-    _keep(_cache(), version, fingerprint)
+    _write_cache(_cache_path(), version, fingerprint)
 
 
 @cache
-def _keep(path: Path, version: int, fingerprint: str) -> None:
-    """Once in a process: to look at all sources takes a part of the time that opening takes."""
-    note = json.dumps(_note(version, fingerprint))
+def _write_cache(path: Path, version: int, fingerprint: str) -> None:
+    """Cached, because hashing all sources takes part of the time of opening."""
+    entry = json.dumps(_cache_entry(version, fingerprint))
     with contextlib.suppress(OSError):
-        if path.exists() and path.read_text("utf-8") == note:
+        if path.exists() and path.read_text("utf-8") == entry:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, note)
+        write_whole(path, entry)
 
 
-def _note(version: int, fingerprint: str) -> dict[str, object]:
-    return {"sources": _sources(), "version": version, "fingerprint": fingerprint}
+def _cache_entry(version: int, fingerprint: str) -> dict[str, object]:
+    return {"sources": _hash_of_sources(), "version": version, "fingerprint": fingerprint}
 
 
-def _sources() -> str:
-    found = hashlib.sha256()
+def _hash_of_sources() -> str:
+    digest = hashlib.sha256()
     root = Path(__file__).resolve().parents[2]
     for package in _PACKAGES:
         for folder, folders, names in os.walk(root / package):
@@ -76,10 +76,10 @@ def _sources() -> str:
             for name in sorted(names):
                 if name.endswith(_SUFFIXES):
                     state = Path(folder, name).stat()
-                    found.update(f"{folder}/{name} {state.st_size} {state.st_mtime_ns}\n".encode())
-    return found.hexdigest()
+                    digest.update(f"{folder}/{name} {state.st_size} {state.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
 
 
-def _cache() -> Path:
+def _cache_path() -> Path:
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "taskloom" / "schema.json"

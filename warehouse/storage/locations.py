@@ -1,7 +1,7 @@
-"""Where a warehouse lives: a local folder, or a Postgres catalogue with object storage; and what the
-environment says about reaching the latter, whose secrets are never shown.
+"""Locations of a warehouse, a local folder or a Postgres catalogue with object storage, and the access to
+the latter that the environment describes; its secrets are never shown.
 
-The variables are those that other programs read too: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`,
+The variables are the usual ones: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`,
 `AWS_SESSION_TOKEN`, `AWS_REGION` (or `AWS_DEFAULT_REGION`), `AWS_ENDPOINT_URL_S3` (or `AWS_ENDPOINT_URL`)
 and `PGPASSWORD`, which Postgres' client library reads by itself.
 """
@@ -19,7 +19,7 @@ from taskloom.warehouse.errors import WarehouseUnavailableError
 ADDRESS_FORM: Final = "postgresql://user@host:5432/database?data=s3://bucket/prefix"
 """What the address of a remote warehouse looks like."""
 _BUCKET: Final = re.compile(r"^s3://[a-z0-9][a-z0-9.-]*[a-z0-9](/[A-Za-z0-9._/-]*)?$")
-_PASSED_ON: Final = ("sslmode", "sslrootcert", "sslcert", "sslkey", "connect_timeout")
+_CLIENT_OPTIONS: Final = ("sslmode", "sslrootcert", "sslcert", "sslkey", "connect_timeout")
 """Options of the address that are handed to Postgres' client library as they are."""
 
 
@@ -33,7 +33,8 @@ class Location:
     """Folder or object-storage prefix of everything but the catalogue, with a final slash."""
     folder: Path | None
     """The local folder; None for a remote warehouse."""
-    shown: str
+    label: str
+    """The address as messages show it, without a password."""
 
     @property
     def screenshots(self) -> str:
@@ -47,7 +48,7 @@ class Location:
 
     @property
     def data_folder(self) -> Path | None:
-        """The folder of pictures and Parquet files; None where they lie in object storage."""
+        """The folder of pictures and Parquet files; None where they are in object storage."""
         return None if self.data.startswith("s3://") else Path(self.data)
 
     @property
@@ -57,10 +58,10 @@ class Location:
 
 
 def parse_location(text: str | Path) -> Location:
-    """The location that `text` names: a path, or `ADDRESS_FORM`, also with a folder that all writers see.
+    """The location that `text` names: a path, or `ADDRESS_FORM`, where `data` may be a shared folder.
 
-    What it refuses is an unknown scheme or option, and a Postgres address without `data` or with a
-    password, which is never repeated.
+    An unknown scheme or option is refused, and so is a Postgres address without `data` or with a password,
+    which is never repeated.
     """
     if isinstance(text, str) and re.match(r"^postgres(ql)?://", text):
         return _remote(text)
@@ -86,19 +87,21 @@ def _remote(text: str) -> Location:
         _refuse("needs a host and the name of a database")
     options = parse_qs(parts.query, keep_blank_values=True)
     data = options.pop("data", [""])[0].rstrip("/")
-    unknown = sorted(set(options) - set(_PASSED_ON))
+    unknown = sorted(set(options) - set(_CLIENT_OPTIONS))
     if unknown:
-        _refuse(f"has the option {unknown[0]!r}; known: data, {', '.join(_PASSED_ON)}")
+        _refuse(f"has the option {unknown[0]!r}; known: data, {', '.join(_CLIENT_OPTIONS)}")
     if not _BUCKET.match(data) and not data.startswith("/"):
-        _refuse("does not say where its data lie: add ?data=s3://bucket/prefix, or a folder all writers see")
+        _refuse(
+            "does not say where its data are: add ?data=s3://bucket/prefix, or a folder that all writers see"
+        )
     settings = {"host": parts.hostname, "port": str(port or 5432), "dbname": database}
     if parts.username:
         settings["user"] = unquote(parts.username)
     settings |= {name: values[0] for name, values in options.items()}
     connection = " ".join(f"{name}={_conninfo(value)}" for name, value in settings.items())
     host = parts.hostname + (f":{port}" if port else "")
-    shown = f"postgresql://{host}/{database}?data={data}"
-    return Location(f"postgres:{connection}", f"{data}/", None, shown)
+    label = f"postgresql://{host}/{database}?data={data}"
+    return Location(f"postgres:{connection}", f"{data}/", None, label)
 
 
 def _conninfo(value: str) -> str:
@@ -106,16 +109,16 @@ def _conninfo(value: str) -> str:
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-def _refuse(what: str) -> NoReturn:
+def _refuse(problem: str) -> NoReturn:
     raise WarehouseUnavailableError(
-        f"The address of the remote warehouse {what}. It looks like {ADDRESS_FORM}."
+        f"The address of the remote warehouse {problem}. It looks like {ADDRESS_FORM}."
     )
 
 
-_SECRET: Final = ("PGPASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
-_DIALLED: Final = re.compile(r'Unable to connect to Postgres at ".*?": ')
-_SHORTEST: Final = 4
-"""Shorter secrets are not looked for in messages: they would be found in ordinary words."""
+_SECRET_VARIABLES: Final = ("PGPASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+_CONNECTION_STRING: Final = re.compile(r'Unable to connect to Postgres at ".*?": ')
+_MIN_SECRET_LENGTH: Final = 4
+"""Shorter secrets are not replaced in messages, because they occur in ordinary words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +142,9 @@ def storage_access(environment: Mapping[str, str] = os.environ) -> StorageAccess
     missing = [name for name in names if not environment.get(name)]
     if missing:
         raise WarehouseUnavailableError(f"Object storage needs {' and '.join(missing)} in the environment.")
-    given = environment.get("AWS_ENDPOINT_URL_S3") or environment.get("AWS_ENDPOINT_URL") or ""
-    parts = urlsplit(given)
-    if given and (parts.scheme not in ("http", "https") or not parts.netloc or "@" in parts.netloc):
+    url = environment.get("AWS_ENDPOINT_URL_S3") or environment.get("AWS_ENDPOINT_URL") or ""
+    parts = urlsplit(url)
+    if url and (parts.scheme not in ("http", "https") or not parts.netloc or "@" in parts.netloc):
         raise WarehouseUnavailableError(
             "AWS_ENDPOINT_URL must be the http:// or https:// address of an S3-compatible service."
         )
@@ -157,14 +160,14 @@ def storage_access(environment: Mapping[str, str] = os.environ) -> StorageAccess
 
 def without_secrets(text: str, environment: Mapping[str, str] = os.environ) -> str:
     """`text` with every secret of the environment replaced by stars, for messages of other programs."""
-    for name in _SECRET:
+    for name in _SECRET_VARIABLES:
         value = environment.get(name, "")
-        if len(value) >= _SHORTEST:
+        if len(value) >= _MIN_SECRET_LENGTH:
             text = text.replace(value, "***")
     return text
 
 
 def reason_of(error: Exception) -> str:
     """Another program's error message in one line, without secrets."""
-    text = _DIALLED.sub("", without_secrets(str(error).strip()))
+    text = _CONNECTION_STRING.sub("", without_secrets(str(error).strip()))
     return text.splitlines()[0] if text else type(error).__name__

@@ -1,4 +1,4 @@
-"""Where pictures are stored, in a folder or in S3-compatible storage, and DuckDB's access to the latter."""
+"""Storage of pictures, in a folder or in S3-compatible storage, and DuckDB's access to the latter."""
 
 import hashlib
 import uuid
@@ -15,7 +15,7 @@ from taskloom.warehouse.errors import ScreenshotMissingError, WarehouseUnavailab
 from taskloom.warehouse.storage.extensions import quoted
 from taskloom.warehouse.storage.locations import reason_of, storage_access
 
-_AT_ONCE: Final = 8
+_PARALLEL_WRITES: Final = 8
 _CONNECT_SECONDS: Final = 10.0
 _BUCKET: Final = "s3://"
 _READ_FROM_ENVIRONMENT: Final = (
@@ -31,7 +31,7 @@ def give_access(connection: duckdb.DuckDBPyConnection, prefix: str) -> None:
     """Give a connection access to the objects below `prefix` only; refused where the environment lacks the
     keys.
 
-    What DuckDB read from the environment into its settings, which any query could read, is emptied.
+    Settings that DuckDB filled from the environment are cleared, because any query could read them.
     """
     access = storage_access()
     for name in _READ_FROM_ENVIRONMENT:
@@ -44,10 +44,10 @@ def give_access(connection: duckdb.DuckDBPyConnection, prefix: str) -> None:
         **({"ENDPOINT": access.endpoint, "URL_STYLE": "path"} if access.endpoint else {}),
         "SCOPE": prefix,
     }
-    given = ", ".join(f"{name} '{quoted(value)}'" for name, value in fields.items())
+    options = ", ".join(f"{name} '{quoted(value)}'" for name, value in fields.items())
     try:
         connection.execute(
-            f"CREATE SECRET object_storage (TYPE s3, {given}, USE_SSL {str(access.encrypted).lower()})"
+            f"CREATE SECRET object_storage (TYPE s3, {options}, USE_SSL {str(access.encrypted).lower()})"
         )
     except duckdb.Error as error:
         raise WarehouseUnavailableError(
@@ -56,17 +56,17 @@ def give_access(connection: duckdb.DuckDBPyConnection, prefix: str) -> None:
 
 
 class Screenshots:
-    """Pictures by hash, in a folder or a bucket; each is there whole or not at all. Thread-safe."""
+    """Pictures by hash, in a folder or a bucket; each is complete or absent. Thread-safe."""
 
     def __init__(self, place: str) -> None:
         """Use `place`: a folder, or `s3://` with bucket and path; either with a final slash."""
         self.place = place
 
     def write_all(self, pictures: Mapping[str, bytes]) -> None:
-        """Store pictures by hash; those that are stored already are left as they are."""
+        """Store pictures by hash; those that are already stored are kept."""
         if self.place.startswith(_BUCKET) and pictures:
-            with ThreadPoolExecutor(min(_AT_ONCE, len(pictures))) as several:
-                list(several.map(self._write, pictures, pictures.values()))
+            with ThreadPoolExecutor(min(_PARALLEL_WRITES, len(pictures))) as pool:
+                list(pool.map(self._write, pictures, pictures.values()))
         else:
             for sha256, png in pictures.items():
                 self._write(sha256, png)
@@ -92,8 +92,8 @@ class Screenshots:
             ) from None
 
     def path(self, sha256: str) -> str:
-        """Where the picture of a hash is, or would be; `ScreenshotMissingError` for what is no SHA-256 in
-        hexadecimal, as it could name a file elsewhere."""
+        """Where the picture of a hash is, or would be; `ScreenshotMissingError` for anything but a
+        SHA-256 in hexadecimal, which could name a file outside."""
         if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
             raise ScreenshotMissingError(f"{sha256!r} is not a SHA-256 in hexadecimal.")
         return f"{self.place.removeprefix(_BUCKET)}{sha256[:2]}/{sha256}.png"
@@ -116,8 +116,8 @@ class Screenshots:
 
     def _write(self, sha256: str, png: bytes) -> None:
         path, storage = self.path(sha256), self._storage
-        # A bucket shows an object when it is whole; in a folder a file is written aside and then moved.
-        aside = path if self.place.startswith(_BUCKET) else f"{path}.{uuid.uuid4().hex}.part"
+        # A bucket shows only complete objects; in a folder a file is written aside and then moved.
+        target = path if self.place.startswith(_BUCKET) else f"{path}.{uuid.uuid4().hex}.part"
         try:
             if storage.get_file_info(path).type != FileType.NotFound:
                 return
@@ -125,16 +125,16 @@ class Screenshots:
                 raise WarehouseUnavailableError(
                     f"The picture given as {sha256} has other bytes; it was not stored."
                 )
-            if aside != path:
+            if target != path:
                 storage.create_dir(path.rpartition("/")[0])
-            with storage.open_output_stream(aside, metadata={"Content-Type": "image/png"}) as stream:
+            with storage.open_output_stream(target, metadata={"Content-Type": "image/png"}) as stream:
                 stream.write(png)
-            if aside != path:
-                storage.move(aside, path)
+            if target != path:
+                storage.move(target, path)
         except OSError as error:
-            if aside != path:  # in a bucket, what is there now may be whole, and someone else's
+            if target != path:  # in a bucket, the object may be complete and another writer's
                 with suppress(OSError):
-                    storage.delete_file(aside)
+                    storage.delete_file(target)
             raise WarehouseUnavailableError(
                 f"The picture {sha256} cannot be stored in {self.place}: {reason_of(error)}"
             ) from None

@@ -16,7 +16,7 @@ from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.errors import RowInvalidError
 from taskloom.warehouse.field_codecs import Shared, decode_fields, encode_fields
 from taskloom.warehouse.schema import TABLE_NAMED, TABLE_OF_RECORD, Table
-from taskloom.warehouse.storage.database import shown
+from taskloom.warehouse.storage.database import registered
 
 
 @dataclass(slots=True)
@@ -37,14 +37,13 @@ class Batch:
             rows["control_lists"] = [
                 {"controls_id": key, "controls": items} for key, items in self.shared.controls.items()
             ]
-        return {name: _arrow_table(TABLE_NAMED[name], found) for name, found in rows.items() if found}
+        return {name: _arrow_table(TABLE_NAMED[name], items) for name, items in rows.items() if items}
 
 
 def batch_of(records: Iterable[Record]) -> Batch:
     """Rows of `records`; of several records with the same id, the first is kept.
 
-    Every row is read back into its record before it is accepted; `RowInvalidError` where that does not
-    give it.
+    Every row is decoded into its record before it is accepted; `RowInvalidError` where that fails.
     """
     batch = Batch()
     for record in records:
@@ -78,7 +77,7 @@ def table_of(record: type[Record]) -> Table:
 
 
 def encode_record(table: Table, record: Record, shared: Shared) -> dict[str, Any]:
-    """The row of `record`; what is stored once goes into `shared`."""
+    """The row of `record`; values that are stored once are added to `shared`."""
     row = encode_fields(table.fields, record, shared)
     for name, codecs in table.flattened.items():
         row.update(encode_fields(codecs, getattr(record, name), shared))
@@ -160,22 +159,22 @@ def _arrow_table(table: Table, rows: list[dict[str, Any]]) -> pa.Table:
 def insert_rows(connection: duckdb.DuckDBPyConnection, tables: Mapping[str, pa.Table], replace: bool) -> None:
     """Insert the rows whose ids are not stored yet; with `replace`, replace those that are.
 
-    Steps are told new from old by their trajectory, so they go in before it does.
+    Whether steps are new is decided by their trajectory, so they are inserted before it.
     """
     for name, rows in tables.items() if replace else ():
         if TABLE_NAMED[name].record is None or name == "trajectory_steps":
             continue
         key = ", ".join(f'"{part}"' for part in TABLE_NAMED[name].key)
-        with shown(connection, incoming=rows):
+        with registered(connection, incoming=rows):
             for target in (name, "trajectory_steps") if name == "trajectories" else (name,):
                 connection.execute(f"DELETE FROM {target} WHERE ({key}) IN (SELECT ({key}) FROM incoming)")
     for name in sorted(tables, key=lambda name: name != "trajectory_steps"):
         table = TABLE_NAMED[name]
         key = ", ".join(f'"{part}"' for part in (table.key if name != "trajectory_steps" else table.key[:1]))
-        present = name if name != "trajectory_steps" else "trajectories"
+        parent = name if name != "trajectory_steps" else "trajectories"
         prepared = ", ".join(f'{sql} AS "{column}"' for column, sql in table.prepared.items())
         columns = f"* REPLACE ({prepared})" if prepared else "*"
-        with shown(connection, incoming=tables[name]):
+        with registered(connection, incoming=tables[name]):
             connection.execute(
-                f"INSERT INTO {name} BY NAME SELECT {columns} FROM incoming ANTI JOIN {present} USING ({key})"
+                f"INSERT INTO {name} BY NAME SELECT {columns} FROM incoming ANTI JOIN {parent} USING ({key})"
             )

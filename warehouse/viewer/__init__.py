@@ -3,6 +3,6 @@
 `server` serves `pages/`, also of other versions, with templates and assets of the package. Reviews
 are the only thing that it can write (`taskloom view --review`).
 
-`website` is what every page needs, with answers kept for a while; `charts` draws bars, `bounded_queries`
-limits time and memory of a question.
+`website` is what every page needs, with a cache of results; `charts` draws bars, `bounded_queries` limits
+time and memory of a query.
 """

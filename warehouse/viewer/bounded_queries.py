@@ -1,6 +1,6 @@
 """Runs one SELECT in a process of its own, with limits on time and memory.
 
-DuckDB's own limit on memory does not count texts while they are made; the operating system's limit on the
+DuckDB's own limit on memory does not count texts under construction; the operating system's limit on the
 process does. `python -m taskloom.warehouse.viewer.bounded_queries` is that process.
 """
 
@@ -27,24 +27,24 @@ if TYPE_CHECKING:
 
     from taskloom.warehouse.store import Warehouse
 
-MOST_BYTES = 1024 << 20
-"""Memory that a statement may take beside the database itself."""
+MAX_BYTES = 1024 << 20
+"""Memory that a statement may take in addition to the database itself."""
 _START_SECONDS = 60.0
 _ROWS_AT_ONCE = 500
 _OUT_OF_MEMORY = ("out of memory", "failed to allocate", "bad_alloc", "could not allocate", "cannot allocate")
 
 
-def ask_bounded(
+def query_bounded(
     warehouse: Warehouse,
     sql: str,
     *,
-    most_rows: int,
-    most_seconds: float,
+    max_rows: int,
+    max_seconds: float,
 ) -> tuple[tuple[str, ...], tuple[tuple[JsonValue, ...], ...]]:
-    """The columns and the first `most_rows` rows of the answer to `sql`; a `QueryRefusedError` where it could
-    leave the warehouse, a `QueryFailedError` where it fails or takes too much."""
-    answer = _in_a_process(warehouse, sql, most_seconds, most_rows=most_rows)
-    return tuple(answer["columns"]), tuple(map(tuple, answer["rows"]))
+    """The columns and the first `max_rows` rows of the result; `QueryRefusedError` where `sql` could leave
+    the warehouse, `QueryFailedError` where it fails or takes too much."""
+    response = _run_in_process(warehouse, sql, max_seconds, max_rows=max_rows)
+    return tuple(response["columns"]), tuple(map(tuple, response["rows"]))
 
 
 def save_bounded(
@@ -53,76 +53,78 @@ def save_bounded(
     path: Path,
     *,
     parameters: Sequence[str] = (),
-    most_seconds: float,
+    max_seconds: float,
 ) -> None:
-    """Write the answer to `sql` to `path`, Parquet or CSV by its ending; raises what `ask_bounded` does."""
-    _in_a_process(warehouse, sql, most_seconds, parameters=list(parameters), save=str(path))
+    """Write the result of `sql` to `path`, Parquet or CSV by its ending; raises what `query_bounded` does."""
+    _run_in_process(warehouse, sql, max_seconds, parameters=list(parameters), save=str(path))
 
 
-def _in_a_process(warehouse: Warehouse, sql: str, most_seconds: float, **more: JsonValue) -> dict[str, Any]:
-    question = {
+def _run_in_process(
+    warehouse: Warehouse, sql: str, max_seconds: float, **options: JsonValue
+) -> dict[str, Any]:
+    request = {
         "address": str(warehouse.address),
         "version": warehouse.version,
         "sql": sql,
-        "most_seconds": most_seconds,
-        "most_bytes": MOST_BYTES,
-        **more,
+        "max_seconds": max_seconds,
+        "max_bytes": MAX_BYTES,
+        **options,
     }
-    too_long = QueryFailedError(f"The query took longer than {most_seconds:.0f} s and was stopped.")
+    too_long = QueryFailedError(f"The query took longer than {max_seconds:.0f} s and was stopped.")
     try:
-        ended = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-m", "taskloom.warehouse.viewer.bounded_queries"],
-            input=json.dumps(question).encode(),
+            input=json.dumps(request).encode(),
             capture_output=True,
-            timeout=most_seconds + _START_SECONDS,
+            timeout=max_seconds + _START_SECONDS,
             check=False,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
         )
     except subprocess.TimeoutExpired:
         raise too_long from None
     try:
-        answer: dict[str, Any] = json.loads(ended.stdout)
-    except ValueError:  # it was killed, or could not even say that its memory was used up
-        answer = {"too_large": True}
-    if "refused" in answer:
-        raise QueryRefusedError(answer["refused"])
-    if "failed" in answer:
-        raise QueryFailedError(answer["failed"])
-    if "too_large" in answer:
+        response: dict[str, Any] = json.loads(process.stdout)
+    except ValueError:  # it was killed, or could not even report that it was out of memory
+        response = {"too_large": True}
+    if "refused" in response:
+        raise QueryRefusedError(response["refused"])
+    if "failed" in response:
+        raise QueryFailedError(response["failed"])
+    if "too_large" in response:
         raise QueryFailedError(
-            f"The query needs more than {MOST_BYTES >> 20} MB of memory and was stopped; ask for less of it"
-            " at once."
+            f"The query needs more than {MAX_BYTES >> 20} MB of memory and was stopped; query fewer rows"
+            " or columns at once."
         )
-    return answer
+    return response
 
 
-def _answer(question: dict[str, JsonValue]) -> dict[str, object]:
-    sql, seconds = str(question["sql"]), float(str(question["most_seconds"]))
-    values = question.get("parameters")
-    bound = values if isinstance(values, list) else []
+def _run_query(request: dict[str, JsonValue]) -> dict[str, object]:
+    sql, seconds = str(request["sql"]), float(str(request["max_seconds"]))
+    values = request.get("parameters")
+    parameters = values if isinstance(values, list) else []
     try:
-        opened = _opened(str(question["address"]), question["version"])
-        # What the database itself takes is no part of what the statement may take.
-        opened.query("SELECT 1")
-        _bound_memory(int(str(question["most_bytes"])))
-        if "save" in question:
-            path = Path(str(question["save"]))
+        reader = _open_reader(str(request["address"]), request["version"])
+        # Memory of the database itself does not count towards the statement's limit.
+        reader.query("SELECT 1")
+        _limit_memory(int(str(request["max_bytes"])))
+        if "save" in request:
+            path = Path(str(request["save"]))
             save = functools.partial(_save_parquet if path.suffix == ".parquet" else _save_csv, path)
-            opened.stream(sql, save, bound, seconds, _ROWS_AT_ONCE)
+            reader.stream(sql, save, parameters, seconds, _ROWS_AT_ONCE)
             return {}
-        found, _ = opened.first_rows(sql, bound, seconds, int(str(question["most_rows"])), None)
-        return {"columns": found.columns, "rows": list(found.rows())}
+        result, _ = reader.first_rows(sql, parameters, seconds, int(str(request["max_rows"])), None)
+        return {"columns": result.columns, "rows": list(result.rows())}
     except QueryRefusedError as error:
         return {"refused": str(error)}
     except QueryFailedError as error:
-        said = str(error)
-        too_large = any(words in said.lower() for words in _OUT_OF_MEMORY)
-        return {"too_large": True} if too_large else {"failed": said}
+        message = str(error)
+        too_large = any(phrase in message.lower() for phrase in _OUT_OF_MEMORY)
+        return {"too_large": True} if too_large else {"failed": message}
     except MemoryError:
         return {"too_large": True}
 
 
-def _opened(address: str, version: JsonValue) -> Reader:
+def _open_reader(address: str, version: JsonValue) -> Reader:
     quick = open_quickly(address) if version is None else None
     if quick is not None:
         return quick
@@ -145,8 +147,8 @@ def _save_parquet(path: Path, reader: pa.RecordBatchReader) -> None:
             out.write_table(pa.Table.from_batches([batch]).rename_columns(schema.names))
 
 
-def _bound_memory(more: int) -> None:
-    """Limit this process to `more` bytes beyond what it uses now.
+def _limit_memory(more: int) -> None:
+    """Limit this process to `more` bytes beyond its present use.
 
     Addresses are limited at twice that: DuckDB reserves more than it uses.
     """
@@ -156,9 +158,9 @@ def _bound_memory(more: int) -> None:
 
 
 def _main() -> None:
-    question = json.loads(sys.stdin.buffer.read())
+    request = json.loads(sys.stdin.buffer.read())
     try:
-        text = json.dumps(_answer(question), default=str)
+        text = json.dumps(_run_query(request), default=str)
     except MemoryError:
         text = json.dumps({"too_large": True})
     sys.stdout.write(text)

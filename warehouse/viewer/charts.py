@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from taskloom.resources.dimensions import LEVELS, TABLE, DimensionDefinition
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.task_quality import UNKNOWN, error_rates
+from taskloom.warehouse.task_quality import ERROR_RATES_UNKNOWN, error_rates
 
 _RUNS_SHOWN = 50
 _BY_AGENT = (
@@ -23,7 +23,7 @@ _BY_AGENT = (
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar: a label, its count, and how long it is drawn."""
+    """One bar: a label, its count and its length."""
 
     label: str
     count: float
@@ -42,7 +42,7 @@ class Chart:
 
 
 def chart(title: str, note: str, rows: Sequence[tuple[str, object]], *, coloured: bool = False) -> Chart:
-    """A chart of labelled counts, also coloured by label; negative ones have no length."""
+    """A chart of labelled counts, `coloured` by label or not; negative ones have no length."""
     counts = [(label, float(str(count))) for label, count in rows]
     longest = max((count for _, count in counts), default=0) or 1
     bars = (
@@ -67,20 +67,20 @@ def funnel_charts(warehouse: Warehouse) -> tuple[Chart, Chart]:
 
 def complexity_charts(warehouse: Warehouse) -> tuple[Chart, ...]:
     """Tasks per level, then tasks per value, for each dimension of Table 2."""
-    return tuple(item for row in TABLE for item in _complexity(warehouse, row))
+    return tuple(item for row in TABLE for item in _dimension_charts(warehouse, row))
 
 
-def where_charts(warehouse: Warehouse) -> tuple[Chart, Chart]:
+def place_charts(warehouse: Warehouse) -> tuple[Chart, Chart]:
     """Tasks per scenario and per application; a task counts for each application that it uses."""
 
-    def counted(title: str, note: str, column: str) -> Chart:
+    def count_chart(title: str, note: str, column: str) -> Chart:
         sql = f"SELECT name, count(*) FROM (SELECT {column} AS name FROM tasks) GROUP BY 1 ORDER BY 2 DESC, 1"
         rows = warehouse.query(sql).rows()
         return chart(title, note, [(str(name) or "none", count) for name, count in rows])
 
     return (
-        counted("Scenarios", "tasks", "scenario"),
-        counted("Applications", "tasks that use each", "unnest(applications)"),
+        count_chart("Scenarios", "tasks", "scenario"),
+        count_chart("Applications", "tasks that use each", "unnest(applications)"),
     )
 
 
@@ -92,9 +92,9 @@ def dataset_figures(warehouse: Warehouse) -> dict[str, object]:
         "rejections": rejections,
         "quality": function_figures(warehouse),
         "rates": error_rates(warehouse),
-        "rates_unknown": UNKNOWN,
+        "rates_unknown": ERROR_RATES_UNKNOWN,
         "agents": agent_figures(warehouse),
-        "places": where_charts(warehouse),
+        "places": place_charts(warehouse),
     }
 
 
@@ -108,7 +108,7 @@ def agent_figures(warehouse: Warehouse) -> list[dict[str, JsonValue]]:
 
 
 def function_figures(warehouse: Warehouse) -> dict[str, str]:
-    """How well the accepted evaluation functions tell right from wrong, in words and numbers."""
+    """How well the accepted evaluation functions distinguish right from wrong, as labelled figures."""
     row = warehouse.query(
         "SELECT count(*) AS functions, sum(negatives) AS negatives, sum(negatives_killed) AS killed,"
         " sum(variants) AS variants, sum(variants_accepted) AS accepted, count(*) FILTER (routes > 1) AS"
@@ -119,18 +119,18 @@ def function_figures(warehouse: Warehouse) -> dict[str, str]:
     return {
         "accepted evaluation functions": str(row["functions"]),
         "pieces of wrong evidence judged": str(row["negatives"] or 0),
-        "of it rejected": str(row["killed"] or 0),
-        "pieces of right work done otherwise": str(row["variants"] or 0),
-        "of it accepted": str(row["accepted"] or 0),
-        "held against a second route": str(row["routed"] or 0),
+        "of these, rejected": str(row["killed"] or 0),
+        "pieces of right work done differently": str(row["variants"] or 0),
+        "of these, accepted": str(row["accepted"] or 0),
+        "compared with a second route": str(row["routed"] or 0),
         "mean mutation score": _percent(row["mutation"]),
         "mean share of checks on clicks and typing": _percent(row["route"]),
     }
 
 
-def _complexity(warehouse: Warehouse, dimension: DimensionDefinition) -> tuple[Chart, Chart]:
-    counted = warehouse.query(f"SELECT {dimension.level_column}, count(*) FROM tasks GROUP BY 1")
-    levels = {str(level): count for level, count in counted.rows()}
+def _dimension_charts(warehouse: Warehouse, dimension: DimensionDefinition) -> tuple[Chart, Chart]:
+    result = warehouse.query(f"SELECT {dimension.level_column}, count(*) FROM tasks GROUP BY 1")
+    levels = {str(level): count for level, count in result.rows()}
     by_level = chart(
         f"{dimension.name.capitalize()} complexity",
         "tasks per level",

@@ -21,7 +21,7 @@ from taskloom.warehouse.viewer.website import asset, page_templates
 
 
 def write_report(store: Warehouse, out: Path, *, sample: int = 8, seed: int = 0) -> Path:
-    """Write the report of `store` to `out`, whole or not at all; `sample` tasks are drawn, replayed ones
+    """Write the report of `store` to `out`, complete or not at all; `sample` tasks are drawn, replayed ones
     first.
 
     All text of the dataset is escaped; only the graph drawings and the style sheet are markup.
@@ -65,15 +65,15 @@ def _sample(warehouse: Warehouse, size: int, seed: int) -> list[Task]:
 def _view(warehouse: Warehouse, task: Task) -> dict[str, object]:
     """One task in full, with the steps of the first successful replay."""
     replays = tuple(warehouse.read(Replay, "task_id = ?", [task.task_id]))
-    shown = next((replay for replay in replays if replay.success), None)
-    recorded = warehouse.find(Trajectory, "trajectory_id", shown.trajectory_id) if shown else None
+    successful = next((replay for replay in replays if replay.success), None)
+    recording = warehouse.find(Trajectory, "trajectory_id", successful.trajectory_id) if successful else None
     return {
         "task": task,
         "title": title_of(task),
         "drawing": draw_svg(task.graph, numbers_of(task)),
         "replays": replays,
-        "steps": read_strip(warehouse, recorded, shown.subtasks) if recorded and shown else (),
-        "pictures": {step.step: _picture(warehouse, step) for step in recorded.steps} if recorded else {},
+        "steps": read_strip(warehouse, recording, successful.subtasks) if recording and successful else (),
+        "pictures": {step.step: _picture(warehouse, step) for step in recording.steps} if recording else {},
     }
 
 
@@ -82,8 +82,8 @@ def _picture(warehouse: Warehouse, step: TrajectoryStep) -> str:
         png = warehouse.screenshots.read(step.observation_screenshot.sha256)
     except ScreenshotMissingError:
         return ""
-    with Image.open(io.BytesIO(png)) as opened:
-        picture = opened.convert("RGB")
+    with Image.open(io.BytesIO(png)) as image:
+        picture = image.convert("RGB")
     if step.target_rectangle:
         ImageDraw.Draw(picture).rectangle(step.target_rectangle, outline="#e11d48", width=4)
     height = round(picture.height * _PICTURE_WIDTH / picture.width)

@@ -42,7 +42,7 @@ from taskloom.warehouse.viewer.pages import (
     task_pages,
 )
 from taskloom.warehouse.viewer.pages.recording_pages import ReadCall
-from taskloom.warehouse.viewer.pages.review_pages import ReviewDesk, WritesAlone
+from taskloom.warehouse.viewer.pages.review_pages import ExclusiveWrites, ReviewDesk
 from taskloom.warehouse.viewer.website import ASSETS, PRESENT, Site, asset
 
 LOOPBACK = "127.0.0.1"
@@ -50,26 +50,26 @@ LOOPBACK = "127.0.0.1"
 
 def listen(port: int) -> socket.socket:
     """A socket on the loopback address; port 0 takes a free one, an `OSError` says what is not allowed."""
-    opened = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        opened.bind((LOOPBACK, port))
-        opened.listen()
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((LOOPBACK, port))
+        listener.listen()
     except OSError:
-        opened.close()
+        listener.close()
         raise
-    return opened
+    return listener
 
 
 def serve(
     store: Warehouse,
-    opened: socket.socket,
+    listener: socket.socket,
     *,
     review: bool = False,
     read_call: ReadCall | None = None,
     people: Path | None = None,
 ) -> None:
-    """Answer requests at `opened` until Ctrl-C or SIGTERM; for the rest see `create_application`.
+    """Answer requests at `listener` until Ctrl-C or SIGTERM; for the rest see `create_application`.
 
     Raises:
         KeyboardInterrupt: it was interrupted; open requests were answered first.
@@ -81,28 +81,28 @@ def serve(
         server_header=False,
         timeout_graceful_shutdown=3,
     )
-    uvicorn.Server(settings).run(sockets=[opened])
+    uvicorn.Server(settings).run(sockets=[listener])
 
 
 Choices = Callable[[], Sequence[tuple[str, str]]]
-"""Gives the names of versions, each with the path its pages begin with."""
-_BELOW: Final = "/at/"
+"""Returns the names of versions, each with the path prefix of its pages."""
+_VERSIONS_PATH: Final = "/at/"
 _PRESENT_PATH: Final = "-"
-"""Stands for the present state where the viewer was opened at a version; no version may be called so."""
-_MOST_OPEN: Final = 8
+"""Means the present state where the viewer was opened at a version; not a valid version name."""
+_MAX_OPEN: Final = 8
 
 
 class Versions:
-    """Hands requests to the pages of the version that a path names, and opens it when it is first asked for.
+    """Passes requests to the pages of the version that the path names, which is opened on first use.
 
-    The latest eight stay open. Used from several threads.
+    The latest eight stay open. Thread-safe.
     """
 
     def __init__(self, store: Warehouse, pages: Callable[[Warehouse, str, Choices], ASGIApp]) -> None:
         self._store = store
         self._pages = pages
-        self._guard = threading.Lock()
-        self._latest = lru_cache(_MOST_OPEN)(self._opened)
+        self._lock = threading.Lock()
+        self._latest = lru_cache(_MAX_OPEN)(self._open)
 
     def choices(self) -> Sequence[tuple[str, str]]:
         """The present state and all versions, the latest first; nothing where no version is published."""
@@ -118,30 +118,30 @@ class Versions:
     def _path(self, name: str) -> str:
         if name == (self._store.version or ""):
             return ""
-        return f"{_BELOW}{quote(name) if name else _PRESENT_PATH}"
+        return f"{_VERSIONS_PATH}{quote(name) if name else _PRESENT_PATH}"
 
     @property
     def present_path(self) -> str:
-        """The path that the pages of the present state begin with."""
+        """The path prefix of the pages of the present state."""
         return self._path("")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; status 404 where there is no such version."""
-        name, _, rest = str(scope["path"]).removeprefix(_BELOW).partition("/")
+        name, _, rest = str(scope["path"]).removeprefix(_VERSIONS_PATH).partition("/")
         try:
-            pages = await run_in_threadpool(self._page_of, unquote(name))
+            pages = await run_in_threadpool(self._pages_of, unquote(name))
         except VersionError:
             raise HTTPException(404) from None
         inner = {**scope, "root_path": "", "path": f"/{rest}", "raw_path": quote(f"/{rest}").encode()}
         await pages(inner, receive, send)
 
-    def _page_of(self, name: str) -> ASGIApp:
-        with self._guard:
+    def _pages_of(self, name: str) -> ASGIApp:
+        with self._lock:
             return self._latest(name)
 
-    def _opened(self, name: str) -> ASGIApp:
+    def _open(self, name: str) -> ASGIApp:
         version = None if name == _PRESENT_PATH else name
-        return self._pages(self._store.reopened(version), f"{_BELOW}{quote(name)}", self.choices)
+        return self._pages(self._store.reopened(version), f"{_VERSIONS_PATH}{quote(name)}", self.choices)
 
 
 _FOREVER = "public, max-age=31536000, immutable"
@@ -156,19 +156,19 @@ def create_application(
 ) -> FastAPI:
     """The pages over `store`, which should be open read-only; the caller closes it.
 
-    Guarantees: answers only requests addressed to this machine by a name of its own; sends nothing that loads
-    from elsewhere; escapes all text of the dataset; changes nothing, unless a `desk` takes reviews, or an
-    attempt waits in `people` for what a person does. `read_call` finds what was said in a model call.
+    Guarantees: answers only requests to a local name of this machine; sends nothing that loads external
+    content; escapes all text of the dataset; changes nothing, unless a `desk` takes reviews, or an attempt in
+    `people` waits for a person's move. `read_call` reads the messages of a model call.
     """
 
-    def pages_of(shown: Warehouse, at: str, versions: Choices) -> FastAPI:
-        return _pages(Site(shown, at, versions), desk, read_call, people, others.present_path)
+    def pages_of(shown_store: Warehouse, base_path: str, versions: Choices) -> FastAPI:
+        return _pages(Site(shown_store, base_path, versions), desk, read_call, people, others.present_path)
 
     others = Versions(store, pages_of)
     application = pages_of(store, "", others.choices)
-    application.mount(_BELOW, others)
+    application.mount(_VERSIONS_PATH, others)
     if desk is not None:
-        application.add_middleware(WritesAlone)
+        application.add_middleware(ExclusiveWrites)
     application.middleware("http")(_only_local)
     return application
 
@@ -190,37 +190,37 @@ def _pages(
         review_pages.add_pages(application, site, desk)
         play_pages.add_pages(application, site, people)
     else:
-        _lead_to_present(application, present_path)
+        _redirect_to_present(application, present_path)
     _add_files(application, site.store)
     for route in application.routes:
         if isinstance(route, APIRoute) and route.methods == {"GET"}:
-            route.methods = {"GET", "HEAD"}  # of the latter the server sends the head alone
+            route.methods = {"GET", "HEAD"}  # for HEAD, the server sends only the headers
 
     @application.exception_handler(HTTPException)
-    def say_status(request: Request, error: HTTPException) -> HTMLResponse:
+    def show_status(request: Request, error: HTTPException) -> HTMLResponse:
         title = HTTPStatus(error.status_code).phrase
         message = "" if error.detail == title else error.detail
         return site.page("problem.html.jinja", error.status_code, title=title, message=message)
 
     @application.exception_handler(WarehouseError)
-    def say_problem(request: Request, error: WarehouseError) -> HTMLResponse:
+    def show_problem(request: Request, error: WarehouseError) -> HTMLResponse:
         status, title = 500, "The warehouse cannot be read"
         if isinstance(error, WarehouseBusyError):
             status, title = 503, "The warehouse is busy"
         elif isinstance(error, _BAD_REQUESTS):
-            status, title = 400, "This cannot be asked"
+            status, title = 400, "This query cannot be run"
         return site.page("problem.html.jinja", status, title=title, message=str(error))
 
     return application
 
 
-def _lead_to_present(application: FastAPI, present_path: str) -> None:
-    """What is about the present state or all versions is shown there."""
+def _redirect_to_present(application: FastAPI, present_path: str) -> None:
+    """Redirect pages about the present state or all versions to the pages of the present state."""
 
     @application.get("/review")
     @application.get("/compare")
     @application.get("/play")
-    def lead(request: Request) -> RedirectResponse:
+    def redirect(request: Request) -> RedirectResponse:
         query = f"?{request.url.query}" if request.url.query else ""
         page = request.url.path.rpartition("/")[2]
         return RedirectResponse(f"{present_path}/{page}{query}", status_code=303)
@@ -256,18 +256,18 @@ PROTECTION = {
 _OTHER_SITES = frozenset({"cross-site", "same-site"})
 
 
-async def _only_local(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
+async def _only_local(request: Request, respond: Callable[[Request], Awaitable[Response]]) -> Response:
     refusal = _refusal(request.headers.get("host", ""), request.headers.get("sec-fetch-site", ""))
-    response = PlainTextResponse(refusal, status_code=403) if refusal else await answer(request)
+    response = PlainTextResponse(refusal, status_code=403) if refusal else await respond(request)
     response.headers.update(PROTECTION)
     return response
 
 
-def _refusal(host: str, asked_by: str) -> str:
+def _refusal(host: str, fetch_site: str) -> str:
     name, _, port = host.rpartition(":")
     name = name if port.isdigit() else host
     if name.lower() not in HOSTS:
         return "The viewer answers at 127.0.0.1 and localhost only.\n"
-    if asked_by in _OTHER_SITES:
-        return "Another site led here. Open the address in the browser's address line.\n"
+    if fetch_site in _OTHER_SITES:
+        return "Another site linked here. Enter the address in the browser's address bar.\n"
     return ""

@@ -1,4 +1,4 @@
-"""What every page needs: the warehouse, the templates, and counts that were made before."""
+"""What every page needs: the warehouse, the templates, and a cache of results."""
 
 import json
 import threading
@@ -48,7 +48,7 @@ def page_templates() -> Environment:
 
 
 def asset(name: str) -> str:
-    """The text of a file in `viewer/assets/`, read from wherever the package is installed."""
+    """The text of a file in `viewer/assets/`, wherever the package is installed."""
     return files(viewer).joinpath("assets", name).read_text(encoding="utf-8")
 
 
@@ -66,7 +66,7 @@ def number(value: object) -> str:
 
 
 _SECONDS_UNVERSIONED = 15.0
-_MOST_BYTES = 64 * 1024
+_MAX_FORM_BYTES = 64 * 1024
 _FORM = "application/x-www-form-urlencoded"
 R = TypeVar("R", bound=Record)
 PRESENT = "present state"
@@ -86,14 +86,15 @@ NAVIGATION = (
 class Site:
     """The warehouse as a site. May be used from several threads."""
 
-    def __init__(self, store: Warehouse, at: str, versions: Callable[[], Sequence[tuple[str, str]]]) -> None:
-        """Show `store`, which stays the caller's to close, below the path `at`; `versions` gives what else
-        there is."""
+    def __init__(
+        self, store: Warehouse, base_path: str, versions: Callable[[], Sequence[tuple[str, str]]]
+    ) -> None:
+        """Show `store`, which the caller closes, below `base_path`; `versions` returns what else there is."""
         self.store = store
-        self.at = at
+        self.base_path = base_path
         self._versions = versions
-        self.memory = Memory(None if store.version else _SECONDS_UNVERSIONED)
-        self._passing = Memory(_SECONDS_UNVERSIONED)
+        self.cache = Cache(None if store.version else _SECONDS_UNVERSIONED)
+        self._versions_cache = Cache(_SECONDS_UNVERSIONED)
         self._templates = page_templates()
 
     def page(self, template: str, status: int = 200, /, **values: object) -> HTMLResponse:
@@ -101,29 +102,29 @@ class Site:
         text = self._templates.get_template(template).render(
             navigation=NAVIGATION,
             version=self.store.version or PRESENT,
-            versions_known=self._passing.get("versions", self._versions),
-            at=self.at,
+            versions_known=self._versions_cache.get("versions", self._versions),
+            base_path=self.base_path,
             **values,
         )
         return HTMLResponse(text, status_code=status)
 
-    def one(self, record: type[R], key: str, name: str, noun: str) -> R:
+    def find_record(self, record: type[R], key: str, name: str, noun: str) -> R:
         """The record whose column `key` is `name`; where there is none, status 404 calls it `noun`."""
-        found = self.store.find(record, key, name)
-        if found is None:
+        item = self.store.find(record, key, name)
+        if item is None:
             raise HTTPException(404, f"There is no {noun} {name} in {self.store.version or 'the warehouse'}.")
-        return found
+        return item
 
 
 async def form_of(request: Request) -> dict[str, str]:
-    """The fields of a form, several values joined with commas; an `HTTPException` where it is none or too
-    long."""
+    """The fields of a form, several values joined with commas; an `HTTPException` where it is not a form,
+    or too long."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != _FORM:
-        raise HTTPException(415, "Only forms are taken here.")
+        raise HTTPException(415, "Only forms are accepted here.")
     body = b""
     async for part in request.stream():
         body += part
-        if len(body) > _MOST_BYTES:
+        if len(body) > _MAX_FORM_BYTES:
             raise HTTPException(413, "This form is too long.")
     try:
         fields = parse_qs(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=60)
@@ -133,44 +134,44 @@ async def form_of(request: Request) -> dict[str, str]:
 
 
 def address(path: str, query: Mapping[str, str]) -> str:
-    """A path with those parameters that are not empty.
+    """A path with the parameters that are not empty.
 
     >>> address("/tasks", {"text": "a&b", "status": ""})
     '/tasks?text=a%26b'
     """
-    given = urlencode({name: value for name, value in query.items() if value})
-    return f"{path}?{given}" if given else path
+    parameters = urlencode({name: value for name, value in query.items() if value})
+    return f"{path}?{parameters}" if parameters else path
 
 
 T = TypeVar("T")
-_LONGEST = 200
+_MAX_ENTRIES = 200
 
 
-class Memory:
-    """Keeps the latest 200 answers by key; thread-safe."""
+class Cache:
+    """Keeps the latest 200 results by key; thread-safe."""
 
     def __init__(self, seconds: float | None) -> None:
-        """Keep answers for `seconds`; None keeps them for ever, which is safe for a published version."""
+        """Keep results for `seconds`; None keeps them for ever, which is safe for a published version."""
         self._seconds = seconds
-        self._guard = threading.Lock()
-        self._kept: dict[Hashable, tuple[float, object]] = {}
+        self._lock = threading.Lock()
+        self._entries: dict[Hashable, tuple[float, object]] = {}
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The kept answer for `key`, or the one that `make` gives now."""
-        return self.renewed(key, lambda _: make())
+        """The result kept for `key`, or a new one from `make`."""
+        return self.get_or_update(key, lambda _: make())
 
-    def renewed(self, key: Hashable, make: Callable[[T | None], T]) -> T:
-        """The kept answer for `key`, or the one that `make` gives now from the answer kept before, if any."""
+    def get_or_update(self, key: Hashable, make: Callable[[T | None], T]) -> T:
+        """The result kept for `key`, or a new one that `make` derives from the expired one, if any."""
         now = time.monotonic()
-        with self._guard:
-            kept = self._kept.get(key)
-        former = None if kept is None else cast(T, kept[1])
-        if kept is not None and (self._seconds is None or now - kept[0] < self._seconds):
-            return cast(T, kept[1])
-        made = make(former)
-        with self._guard:
-            self._kept.pop(key, None)
-            self._kept[key] = (now, made)
-            while len(self._kept) > _LONGEST:
-                self._kept.pop(next(iter(self._kept)))
-        return made
+        with self._lock:
+            entry = self._entries.get(key)
+        previous = None if entry is None else cast(T, entry[1])
+        if entry is not None and (self._seconds is None or now - entry[0] < self._seconds):
+            return cast(T, entry[1])
+        result = make(previous)
+        with self._lock:
+            self._entries.pop(key, None)
+            self._entries[key] = (now, result)
+            while len(self._entries) > _MAX_ENTRIES:
+                self._entries.pop(next(iter(self._entries)))
+        return result

@@ -5,11 +5,11 @@
 -- area: Part of the state: file, directory, clipboard, window or screen.
 -- container: Path of the file or directory; empty for the other areas.
 -- format: Format that the file was read as.
--- address: Where in the container, from the outside in.
--- kind: What happened there: added, removed or changed.
+-- address: Place in the container, from the outside in.
+-- kind: Kind of change: added, removed or changed.
 -- before: Value at the start.
 -- after: Value at the end.
--- source: Where the state at the start held the new value as a whole: `clipboard` or a path.
+-- source: Place that held the whole new value at the start: `clipboard` or a path.
 -- container_template: The container with the values of parameters replaced by their names in braces.
 -- address_template: The address in terms of the parameters; `*` for positions and generated ids.
 -- before_template: The value at the start in terms of the parameters.

@@ -2,9 +2,9 @@
 -- task_id: The task.
 -- producer: Instance that writes.
 -- consumer: Instance that reads.
--- resource_category: Category of what flows.
+-- resource_category: Category of the resource.
 -- resource_kind: Kind of that category.
--- resource_application: Application the resource lives in; empty for files and the clipboard.
+-- resource_application: Application that holds the resource; empty for files and the clipboard.
 -- resource_value: Its value.
 SELECT
     task_id,

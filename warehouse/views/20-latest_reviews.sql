@@ -1,10 +1,10 @@
--- What a person says of a task now: the latest review by each person of each task, withdrawn ones left out.
+-- A person's current verdict on a task: the latest review by each person of each task, without withdrawn ones.
 -- task_id: The task.
 -- reviewer: Name of the person.
 -- accepted: Whether the person answered all four questions with yes.
 -- failed: Questions answered with no.
 -- note: Reason, in the person's words.
--- reviewed_at: When, ISO 8601 in UTC.
+-- reviewed_at: Time of the review, ISO 8601 in UTC.
 -- instruction: The instruction that the person read.
 SELECT task_id, reviewer, verdict = 'accepted' AS accepted, failed, note, reviewed_at, instruction
 FROM (

@@ -4,7 +4,7 @@
 -- direction: `input` or `output`.
 -- resource_category: Category.
 -- resource_kind: Kind of the category.
--- resource_application: Application it lives in; empty for files and the clipboard.
+-- resource_application: Application that holds the resource; empty for files and the clipboard.
 -- resource_value: Its value.
 SELECT
     task_id,

@@ -4,7 +4,7 @@
 -- role: Model role.
 -- provider: Provider.
 -- model: Model.
--- calls: Calls that were paid for or given up; what the ledger answers is no call.
+-- calls: Calls that were paid for or given up; answers from the ledger do not count.
 -- input_tokens: Input tokens, cached ones included.
 -- cached_input_tokens: Input tokens read from the provider's cache.
 -- output_tokens: Output tokens.

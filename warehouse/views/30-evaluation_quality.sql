@@ -1,4 +1,4 @@
--- How well an evaluation function tells right from wrong.
+-- How well an evaluation function distinguishes right from wrong work.
 -- function_id: The function.
 -- subtask_id: The subtask it judges.
 -- application: Application of the subtask.
@@ -7,10 +7,10 @@
 -- kill_rate: Share rejected; NULL without any.
 -- variants: Pieces of right work, done in other ways, it was examined with.
 -- variants_accepted: Those it accepted.
--- routes: Different routes to the result that it was held against; 1 where only one is known.
--- unguarded_changes: Number of essential changes that can be missing without its noticing.
+-- routes: Different routes to the result with which it was compared; 1 where only one is known.
+-- unguarded_changes: Number of essential changes whose absence it does not notice.
 -- mutants: Mutated versions of the function.
--- mutants_killed: Those that some evidence told from the original.
+-- mutants_killed: Those that some evidence distinguished from the original.
 -- mutation_score: Share of mutants killed; NULL without mutants.
 -- route_dependence: Share of its checks that read the input log rather than state.
 -- untested_checks: Number of checks that no evidence tests.

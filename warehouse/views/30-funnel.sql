@@ -1,4 +1,4 @@
--- The funnel: how many items reached each step, and why the others did not. What was rejected and is verified since counts as verified.
+-- The funnel: how many items reached each step, and why the others did not. Items that were rejected and later verified count as verified.
 -- position: Place of the step in the method.
 -- step: What was counted.
 -- reason: Reason of rejection; empty for items that reached the step.

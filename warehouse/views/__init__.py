@@ -1,7 +1,7 @@
 """Views over the nested tables, one SQL file each.
 
 The first comment line of a file says what a row is; every further comment line `-- column: meaning` explains
-a column. A line with `{dimension}` stands once for each complexity dimension.
+a column. A line with `{dimension}` is repeated for each complexity dimension.
 """
 
 from dataclasses import dataclass

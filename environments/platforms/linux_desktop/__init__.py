@@ -1,9 +1,9 @@
-"""Applications of a Linux desktop, in machines that are thrown away.
+"""Applications of a Linux desktop, in disposable machines.
 
-platform     what the platform offers, and the image: its base, its layers, what is in it
+platform     the platform, and the image of its machines: base, layers and content
 settings     its settings
 environment  the environment
-files        the files of a machine, as a copy of its home
+files        a local copy of the home of a machine
 image/       the build file, process 1 and the home of a machine
-server/      what runs in a machine
+server/      the server that runs in a machine
 """

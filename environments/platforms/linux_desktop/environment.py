@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from taskloom.environments.aiming import Aim, InputLog, aim, parse_keys, refuse_stale, under_pointer
-from taskloom.environments.environment import told_control
+from taskloom.environments.environment import make_control
 from taskloom.environments.errors import (
     ActionInvalidError,
     ApplicationStartFailedError,
@@ -43,18 +43,18 @@ from taskloom.taskgraph.records.interaction import (
     WheelMouseInput,
 )
 
-_COPY = 'printf %s "$1" | xclip -selection clipboard -in >/dev/null 2>&1'
+_COPY_SCRIPT = 'printf %s "$1" | xclip -selection clipboard -in >/dev/null 2>&1'
 _LATE_SECONDS = 0.6
-"""After this, what seemed to do nothing is looked at again: a file dialog waits for timers of its own."""
-_LOOKS_AT_ANSWERED = 5
-"""How often a dialog that was answered with Enter is looked at until it is gone: an application may be at
-work before it closes it, and keys that come meanwhile are lost."""
+"""Wait before a second look after an action without effect: a file dialog waits for timers of its own."""
+_LOOKS_AT_ANSWERED_DIALOG = 5
+"""How often to look again at a dialog that was answered with Enter: an application may work before it closes
+the dialog, and keys pressed meanwhile are lost."""
 _MOST_SILENCES = 4
-"""How often in a row the application in front may leave a look unanswered before it counts as hung."""
+"""How many looks in a row the application in front may leave unanswered before it counts as hung."""
 
 
 class DesktopEnvironment:
-    """A machine with the applications of the last reset; the next machine is started meanwhile."""
+    """A machine with the applications of the last reset; the next machine is started ahead."""
 
     platform = "linux_desktop"
     simulated = False
@@ -68,11 +68,11 @@ class DesktopEnvironment:
         self._applications: dict[str, Application] = {}
         self._started: set[str] = set()
         self._front = ""
-        self._seen: Observation | None = None
-        self._commands: dict[str, str] = {}  # what the buttons of the task bar do, by their labels
+        self._observation: Observation | None = None
+        self._commands: dict[str, str] = {}  # commands of task bar buttons, by label
         self.log = InputLog()
         self._pointer: tuple[float, float] = (-1.0, -1.0)
-        self._acted = 0.0
+        self._last_input_at = 0.0
         self._lock = asyncio.Lock()
 
     async def reset(
@@ -94,10 +94,10 @@ class DesktopEnvironment:
             self._machine = await self._ready.take()
             await self._files.lay(self._machine, applications, without)
             await self._machine.request("bars", {"bars": self._bars()})
-            return await self._bring(applications[0].name)
+            return await self._show(applications[0].name)
 
     async def observe(self) -> Observation:
-        """The screen and its controls now, once nothing moves any more."""
+        """The screen and its controls, once nothing moves any more."""
         async with self._lock:
             return await self._look()
 
@@ -105,7 +105,7 @@ class DesktopEnvironment:
         """Carry out `action` on the last observation and observe; see the protocol."""
         async with self._lock:
             self.log.step += 1
-            before = self._seen
+            before = self._observation
             if before is None or self._machine is None:
                 raise EnvironmentBrokenError(
                     "The environment must be reset before anything can be done in it."
@@ -116,30 +116,30 @@ class DesktopEnvironment:
             if target is None and isinstance(action, KeyboardInput):
                 target = next((control for control in controls if control.focused), None)
             if isinstance(action, KeyboardInput | HoldInput):
-                parse_keys(action.keys)  # refused before anything is done
+                parse_keys(action.keys)  # raises before anything is done
             if target is not None and target.label in self._commands:
                 self.log.note(aimed.action, target, controls, self._front)
                 self._pointer = target.rectangle.center
                 if isinstance(aimed.action, ClickInput):
-                    return await self._command(self._commands[target.label])
+                    return await self._run_command(self._commands[target.label])
                 return await self._look()
-            # What was seen may be gone by now: windows of other owners than the environment always may.
+            # The target may be gone by now, unless all controls belong to the environment.
             if aimed.target is not None and any(control.application != OWNER for control in controls):
                 refuse_stale(aimed, _controls_now(await self._ask("observe", {"picture": False, "quiet": 0})))
             self.log.note(aimed.action, target, controls, self._front)
-            self._point_at(aimed)
+            self._move_pointer(aimed)
             inputs = inputs_of(aimed, self._settings.display_size)
             reply = await self._ask("act", {"inputs": inputs})
-            self._acted = time.monotonic()
-            seen = await self._look(reply)
-            if describe_change(before, seen) in (NOTHING_CHANGED, ONLY_THE_PICTURE):
+            self._last_input_at = time.monotonic()
+            after = await self._look(reply)
+            if describe_change(before, after) in (NOTHING_CHANGED, ONLY_THE_PICTURE):
                 await asyncio.sleep(_LATE_SECONDS)
-                seen = await self._look()
-            looks = _LOOKS_AT_ANSWERED if _answers(action) else 0
-            while looks and _is_dialog(seen) and seen.window_title == before.window_title:
+                after = await self._look()
+            looks = _LOOKS_AT_ANSWERED_DIALOG if _ends_with_enter(action) else 0
+            while looks and _is_dialog(after) and after.window_title == before.window_title:
                 await asyncio.sleep(_LATE_SECONDS)
-                seen, looks = await self._look(), looks - 1
-            return seen
+                after, looks = await self._look(), looks - 1
+            return after
 
     async def bring_to_front(self, application: str) -> Observation:
         """Put an application of the last reset in front, as a click on the task bar does."""
@@ -147,54 +147,54 @@ class DesktopEnvironment:
             if application not in self._applications:
                 known = ", ".join(self._applications) or "none"
                 raise ActionInvalidError(f"No application {application!r} was started; started: {known}.")
-            return await self._bring(application)
+            return await self._show(application)
 
     async def evidence(self) -> Evidence:
         """Everything the checks may read, as of the last look."""
         async with self._lock:
-            seen, (machine, files) = self._seen, self._running()
-            if seen is None:
-                raise EnvironmentBrokenError("The environment must be looked at before there is evidence.")
-            await asyncio.sleep(self._unwritten())
+            observation, (machine, files) = self._observation, self._require_machine()
+            if observation is None:
+                raise EnvironmentBrokenError("The environment must be observed before there is evidence.")
+            await asyncio.sleep(self._seconds_until_written())
             opened = tuple(self._applications.values())
             home, clipboard, selection = await files.take(machine, opened, self._started)
             return Evidence(
                 step=self.log.step,
                 inputs=self.log.events,
-                screenshot=seen.screenshot,
-                screen=await asyncio.to_thread(self._display, seen),
-                controls=seen.controls,
-                text_under_cursor=under_pointer(seen.controls, self._pointer),
+                screenshot=observation.screenshot,
+                screen=await asyncio.to_thread(self._display, observation),
+                controls=observation.controls,
+                text_under_cursor=under_pointer(observation.controls, self._pointer),
                 clipboard=clipboard,
                 selection=selection,
                 files=home.files,
                 directories=home.directories,
                 unseen=home.unseen,
                 active_application=self._front,
-                window_title=seen.window_title,
+                window_title=observation.window_title,
             )
 
     async def belongings(self) -> tuple[dict[str, bytes | None], str]:
         """The visible files of the home, and the text of the clipboard."""
         async with self._lock:
-            machine, files = self._running()
+            machine, files = self._require_machine()
             _, clipboard, _ = await files.take(machine, (), ())
             return await asyncio.to_thread(files.sandbox.visible), clipboard.text or ""
 
     async def take_over(self, files: Mapping[str, bytes | None], gone: Collection[str], text: str) -> None:
         """Write `files`, remove those that are `gone`, and copy `text` unless it is empty."""
         async with self._lock:
-            machine, _ = self._running()
+            machine, _ = self._require_machine()
             await machine.write(files)
             if gone:
                 await machine.run(("rm", "-rf", "--", *(f"{HOME}/{name}" for name in gone)))
             if text:
-                copied = await machine.run(("sh", "-c", _COPY, "sh", text))
+                copied = await machine.run(("sh", "-c", _COPY_SCRIPT, "sh", text))
                 if copied.code:
-                    raise EnvironmentBrokenError(f"The clipboard took no text: {copied.errors}")
+                    raise EnvironmentBrokenError(f"The text could not be copied: {copied.errors}")
 
     async def rest(self) -> None:
-        """Stop the machine of the last reset; those made ahead stand by."""
+        """Stop the machine of the last reset; machines started ahead stay ready."""
         async with self._lock:
             await self._stop()
 
@@ -210,30 +210,31 @@ class DesktopEnvironment:
                 if files is not None:
                     await asyncio.to_thread(files.sandbox.close)
 
-    def _display(self, seen: Observation) -> str:
-        """What the display shows, as the text of a picture, where an application asks for it."""
+    def _display(self, observation: Observation) -> str:
+        """The picture of the display as text, if an application requests it; else empty."""
         states = (application.launch.state for application in self._applications.values())
-        asked = any(state is not None and state.screen for state in states)
-        return (picture_text(seen.screenshot.png, self._settings.display_size) or "") if asked else ""
+        if not any(state is not None and state.screen for state in states):
+            return ""
+        return picture_text(observation.screenshot.png, self._settings.display_size) or ""
 
-    def _unwritten(self) -> float:
+    def _seconds_until_written(self) -> float:
         """Seconds until the applications have written what the last input changed."""
         states = [self._applications[name].launch.state for name in self._started]
         longest = max((state.written_seconds for state in states if state is not None), default=0.0)
-        return max(0.0, self._acted + longest - time.monotonic())
+        return max(0.0, self._last_input_at + longest - time.monotonic())
 
-    def _running(self) -> tuple[Machine, MachineFiles]:
+    def _require_machine(self) -> tuple[Machine, MachineFiles]:
         if self._machine is None or self._files is None:
-            raise EnvironmentBrokenError("The environment must be reset before it has anything.")
+            raise EnvironmentBrokenError("The environment must be reset before it has files.")
         return self._machine, self._files
 
     async def _stop(self) -> None:
-        machine, self._machine, self._seen = self._machine, None, None
+        machine, self._machine, self._observation = self._machine, None, None
         if machine is not None:
             await machine.stop()
 
-    async def _bring(self, name: str, *, anew: bool = False) -> Observation:
-        """Start an application or bring it to the front; `anew` ends it first, its files are kept."""
+    async def _show(self, name: str, *, restart: bool = False) -> Observation:
+        """Start an application or bring it to the front; `restart` ends it first and keeps its files."""
         launch = self._applications[name].launch
         wanted = {
             "application": name,
@@ -241,7 +242,7 @@ class DesktopEnvironment:
             "environment": launch.environment,
             "ready_text": launch.ready_text,
             "seconds": launch.start_timeout_seconds,
-            "anew": anew,
+            "anew": restart,
         }
         try:
             reply = await self._ask("start", wanted)
@@ -254,14 +255,14 @@ class DesktopEnvironment:
         self._front = name
         return await self._look(reply)
 
-    async def _command(self, command: str) -> Observation:
+    async def _run_command(self, command: str) -> Observation:
         if command == "start":
-            return await self._bring(self._front, anew=True)
+            return await self._show(self._front, restart=True)
         position = int(command.removeprefix("tab:"))
-        return await self._bring(tuple(self._applications)[position])
+        return await self._show(tuple(self._applications)[position])
 
     async def _look(self, reply: Reply | None = None) -> Observation:
-        """Take in what the machine tells, unless the application in front hangs."""
+        """Observe from `reply` or by a new look; looks again while the application in front hangs."""
         for _ in range(_MOST_SILENCES):
             reply = reply or await self._ask("observe")
             active = reply.document["active"]
@@ -271,25 +272,25 @@ class DesktopEnvironment:
                 break
             reply = None
         if reply is None:
-            raise EnvironmentBrokenError(f"{self._applications[self._front].title} does not answer any more.")
+            raise EnvironmentBrokenError(f"{self._applications[self._front].title} does not respond.")
         controls, buttons = _controls_now(reply), self._buttons(self._front)
         bar = as_controls(buttons, len(controls) + 1)
         self._commands = {control.label: button.command for control, button in zip(bar, buttons, strict=True)}
-        self._seen = Observation(
+        self._observation = Observation(
             screenshot=Screenshot.of(reply.content),
             controls=(*controls, *bar),
             active_application=self._front,
             window_title=reply.document["title"],
             screen_size=self._settings.screen_size,
         )
-        return self._seen
+        return self._observation
 
     async def _ask(self, name: str, document: Document | None = None) -> Reply:
         if self._machine is None:
             raise EnvironmentBrokenError("The environment must be reset before there is anything to see.")
         return await self._machine.request(name, document)
 
-    def _point_at(self, aimed: Aim) -> None:
+    def _move_pointer(self, aimed: Aim) -> None:
         action = aimed.action
         if isinstance(action, DragInput) and action.points:
             self._pointer = action.points[-1]
@@ -301,7 +302,7 @@ class DesktopEnvironment:
         return lay_out(titles, list(self._applications).index(front), self._settings.screen_size)
 
     def _bars(self) -> dict[str, str]:
-        """Per application the rows of the task bar while it is in front, packed."""
+        """The compressed rows of the task bar while an application is in front, by application."""
         width = self._settings.screen_width
         return {
             name: base64.b64encode(zlib.compress(bar_pixels(self._buttons(name), width))).decode()
@@ -314,12 +315,12 @@ def _controls_now(reply: Reply) -> list[Control]:
     for label, item in enumerate(reply.document["controls"], 1):
         left, top, width, height = item["box"]
         place = Rectangle(left=left, top=top, right=left + width, bottom=top + height)
-        found.append(told_control(item, label, place, item["application"]))
+        found.append(make_control(item, label, place, item["application"]))
     return found
 
 
 def inputs_of(aimed: Aim, display_size: tuple[int, int]) -> list[dict[str, Any]]:
-    """The inputs that carry out an action; keys for a control that has not the focus click it first.
+    """The inputs that carry out an action; keys for a control without the focus click it first.
 
     Raises:
         ActionInvalidError: its keys do not parse.
@@ -327,14 +328,14 @@ def inputs_of(aimed: Aim, display_size: tuple[int, int]) -> list[dict[str, Any]]
     action = aimed.action
     match action:
         case ClickInput():
-            told = {"point": action.point, "button": action.button, "times": action.times}
-            return [{"kind": "click", "held": action.held, **told}]
+            fields = {"point": action.point, "button": action.button, "times": action.times}
+            return [{"kind": "click", "held": action.held, **fields}]
         case MoveInput():
             return [{"kind": "move", "point": action.point}]
         case WheelMouseInput():
             middle = (display_size[0] // 2, display_size[1] // 2)
-            turned = {"up": action.wheel_distance, "sideways": action.wheel_sideways}
-            return [{"kind": "wheel", "point": action.point or middle, **turned}]
+            distances = {"up": action.wheel_distance, "sideways": action.wheel_sideways}
+            return [{"kind": "wheel", "point": action.point or middle, **distances}]
         case KeyboardInput():
             presses = _presses(action.keys)
             if action.point is None or (aimed.target is not None and aimed.target.focused):
@@ -353,11 +354,11 @@ def _presses(keys: str) -> list[tuple[str, tuple[str, ...]]]:
     return [(press.key, press.modifiers) for press in parse_keys(keys)]
 
 
-def _answers(action: Action) -> bool:
+def _ends_with_enter(action: Action) -> bool:
     """Whether the last key of `action` is Enter."""
     presses = parse_keys(action.keys) if isinstance(action, KeyboardInput) else ()
     return bool(presses) and presses[-1].key == "enter"
 
 
-def _is_dialog(seen: Observation) -> bool:
-    return any(control.parent_type == "Dialog" for control in seen.controls)
+def _is_dialog(observation: Observation) -> bool:
+    return any(control.parent_type == "Dialog" for control in observation.controls)

@@ -1,4 +1,4 @@
-"""The files of a machine: a copy of its home here, brought up to date whenever evidence is taken."""
+"""The files of a machine: a local copy of its home, updated whenever evidence is taken."""
 
 import asyncio
 import base64
@@ -21,40 +21,40 @@ from taskloom.taskgraph.records.evidence import OPEN_DOCUMENT, ClipboardState
 
 HOME = "/home/user"
 """Home of a machine's user."""
-_TELLING_SECONDS = 10
+_SCRIPT_SECONDS = 10
 
 
 class MachineFiles:
-    """Fixtures on their way in, and files on their way out."""
+    """Writes fixtures into a machine, and copies its files."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
         self._files = FileSnapshots(sandbox.home, shown_home=HOME)
-        self._anew = True
+        self._send_all = True
 
     async def lay(
         self, machine: Machine, applications: Sequence[Application], without: Collection[str]
     ) -> None:
-        """Write fixtures and prepared files into a clean machine, and run what prepares `applications`.
+        """Write fixtures and prepared files into a clean machine, and run the preparing commands.
 
         Raises:
-            ApplicationUnavailableError: a command that prepares one fails.
+            ApplicationUnavailableError: a preparing command fails.
         """
-        self._anew = True
+        self._send_all = True
         await asyncio.to_thread(self.sandbox.clear)
         await asyncio.to_thread(self.sandbox.lay_fixtures, applications, without)
-        laid = await asyncio.to_thread(self._laid)
+        files = await asyncio.to_thread(self._files_to_write)
         for application in applications:
             for path, text in application.preparation.files.items():
-                laid[path] = content_of(text, application)
-        await machine.write(laid)
+                files[path] = content_of(text, application)
+        await machine.write(files)
         for application in applications:
             for command in application.preparation.commands:
                 done = await machine.run(command)
                 if done.code:
-                    said = (done.errors or done.output).strip()[-300:]
+                    text = (done.errors or done.output).strip()[-300:]
                     raise ApplicationUnavailableError(
-                        f"Preparing {application.title} failed: {command[0]!r} ended with {done.code}: {said}"
+                        f"Preparing {application.title} failed: {command[0]!r} ended with {done.code}: {text}"
                     )
 
     async def take(
@@ -62,23 +62,24 @@ class MachineFiles:
     ) -> tuple[HomeFiles, ClipboardState, str]:
         """Files, the clipboard and the primary selection, as of now."""
         wanted = {item.name: item.launch.state.model_dump() for item in applications if item.launch.state}
-        reply = await machine.request("evidence", {"applications": wanted, "anew": self._anew})
-        self._anew = False
-        told = reply.document
-        await asyncio.to_thread(self._mirror, reply.content, told["files"], told["directories"])
+        reply = await machine.request("evidence", {"applications": wanted, "anew": self._send_all})
+        self._send_all = False
+        listing = reply.document
+        await asyncio.to_thread(self._mirror, reply.content, listing["files"], listing["directories"])
         home = await asyncio.to_thread(self._files.take)
         texts = {
-            (application.name, name): await _told_by(machine, script)
+            (application.name, name): await _run_script(machine, script)
             for application in applications
             if application.name in started
             for name, script in _scripts(application)
         }
-        states, silent = self._files.told(texts)
-        files = tuple(sorted((*home.files, *states), key=lambda state: state.path))
-        seen = HomeFiles(files, home.directories, tuple(sorted({*home.unseen, *silent, *told["unseen"]})))
-        return seen, _clipboard(told["clipboard"]), told["clipboard"].get("selection", "")
+        reported, missing = self._files.reported_states(texts)
+        files = tuple(sorted((*home.files, *reported), key=lambda state: state.path))
+        unseen = tuple(sorted({*home.unseen, *missing, *listing["unseen"]}))
+        snapshot = HomeFiles(files, home.directories, unseen)
+        return snapshot, _clipboard(listing["clipboard"]), listing["clipboard"].get("selection", "")
 
-    def _laid(self) -> dict[str, bytes | None]:
+    def _files_to_write(self) -> dict[str, bytes | None]:
         home = self.sandbox.home
         return {
             str(path.relative_to(home)): path.read_bytes() if path.is_file() else None
@@ -97,17 +98,17 @@ class MachineFiles:
             elif name not in kept:
                 path.unlink(missing_ok=True)
         for name in directories:
-            self._place(name).mkdir(parents=True, exist_ok=True)
+            self._local_path(name).mkdir(parents=True, exist_ok=True)
         with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
             for member in archive:
                 content = archive.extractfile(member)
-                place = self._place(member.name)
+                place = self._local_path(member.name)
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.unlink(missing_ok=True)
                 place.write_bytes(content.read() if content is not None else b"")
 
-    def _place(self, name: str) -> Path:
-        """Where a file of the machine stands here, unless its name leads out of the home."""
+    def _local_path(self, name: str) -> Path:
+        """The local path of a file of the machine; raises if its name leads out of the home."""
         place = Path(os.path.normpath(self.sandbox.home / name))
         if not place.is_relative_to(self.sandbox.home) or place == self.sandbox.home:
             raise EnvironmentBrokenError(f"The machine named a file outside of its home: {name!r}.")
@@ -115,22 +116,22 @@ class MachineFiles:
 
 
 def _scripts(application: Application) -> Iterator[tuple[str, str]]:
-    """What an application tells of itself: names of files, and the shell commands that print them."""
+    """The states that an application reports: names of files, and the shell commands that print them."""
     document = application.launch.open_document
     if document is not None:
         yield f"{OPEN_DOCUMENT}{document.ending}", document.script
     yield from ((state.name, state.script) for state in application.launch.told_states)
 
 
-async def _told_by(machine: Machine, script: str) -> str | None:
-    done = await machine.run(("sh", "-c", script), seconds=_TELLING_SECONDS)
-    return done.output if done.code == 0 else None
+async def _run_script(machine: Machine, script: str) -> str | None:
+    finished = await machine.run(("sh", "-c", script), seconds=_SCRIPT_SECONDS)
+    return finished.output if finished.code == 0 else None
 
 
-def _clipboard(told: dict[str, Any]) -> ClipboardState:
-    image = told.get("image")
+def _clipboard(fields: dict[str, Any]) -> ClipboardState:
+    image = fields.get("image")
     return ClipboardState(
-        text=told.get("text"),
+        text=fields.get("text"),
         image_sha256=hashlib.sha256(base64.b64decode(image)).hexdigest() if image else None,
-        file_name=told.get("file_name"),
+        file_name=fields.get("file_name"),
     )

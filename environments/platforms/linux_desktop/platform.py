@@ -1,7 +1,6 @@
-"""Applications of a Linux desktop, in machines that are thrown away: the image of the machines is a base, the
-desktop, one layer per application, and the server. It is known by a hash of all that goes into it; the data
-folder says which one is installed, and what is in it. No image is removed: other data folders may have
-installed the same."""
+"""Applications of a Linux desktop, in disposable machines. Their image consists of a base, the desktop, one
+layer per application, and the server, and is identified by a hash of its content; the data folder records
+which image is installed, and what it contains. No image is removed, because other data folders may use it."""
 
 import hashlib
 import re
@@ -31,7 +30,7 @@ from taskloom.resources.applications import Application
 from taskloom.resources.record import Record
 
 DEBIAN = "bookworm"
-"""Release of Debian that machines run."""
+"""Debian release of the machines."""
 _OWN_BASE = "localhost/taskloom-debian:12"
 _REGISTRY_BASE = "docker.io/library/debian:12-slim"
 _COMMAND = "taskloom install --platform linux_desktop"
@@ -40,8 +39,8 @@ _IMAGE = "localhost/taskloom-desktop"
 _HERE = Path(__file__).parent
 _SERVER = Path("taskloom/environments/platforms/linux_desktop/server")
 _MARK = "taskloom-application="
-_NAMED = re.compile(_MARK + r"(\w+)")
-_PLACE_OF_LAYERS = "# >>> applications"
+_MARKED_LAYER = re.compile(_MARK + r"(\w+)")
+_LAYERS_PLACEHOLDER = "# >>> applications"
 _BUILD_SECONDS = 3600
 _PULL_SECONDS = 90
 _SMALLEST_FREE_BYTES = 3_000_000_000
@@ -50,7 +49,7 @@ SETTINGS = LinuxDesktopSettings
 
 
 class InstalledImage(Record):
-    """Which image is installed, and what is in it."""
+    """The installed image and its content."""
 
     image: str
     """Name with tag."""
@@ -61,7 +60,7 @@ class InstalledImage(Record):
 
 
 def installed_image(data_folder: Path) -> InstalledImage | None:
-    """The installed image; None where there is none."""
+    """The installed image, or None."""
     try:
         return InstalledImage.model_validate_json(_stamp(data_folder).read_bytes())
     except (OSError, ValueError):
@@ -69,7 +68,7 @@ def installed_image(data_folder: Path) -> InstalledImage | None:
 
 
 def applications() -> tuple[Application, ...]:
-    """None: desktop applications are the catalogue's."""
+    """None: the catalogue contains all desktop applications."""
     return ()
 
 
@@ -86,17 +85,17 @@ def missing(application: Application, data_folder: Path) -> str:
 
 
 def prepare(data_folder: Path, say: Say) -> str:
-    """Find or install a container engine and a base image; what there is now, in words.
+    """Find or install a container engine and a base image; describes them.
 
     Raises:
-        MachineUnavailableError: there is none, and none can be had.
+        MachineUnavailableError: one is missing and cannot be installed.
     """
     engine, base = engine_and_base(say)
-    return f"machines: containers of {' '.join((engine.program, *engine.before))}, upon {base}"
+    return f"machines: containers of {' '.join((engine.program, *engine.program_options))}, based on {base}"
 
 
 def create(settings: Record) -> Environment:
-    """A closed environment; its machines are containers of the installed image."""
+    """A new environment, whose machines are containers of the installed image."""
     from taskloom.environments.platforms.linux_desktop.environment import DesktopEnvironment
 
     known = LinuxDesktopSettings.model_validate(settings, from_attributes=True)
@@ -104,8 +103,8 @@ def create(settings: Record) -> Environment:
 
 
 def container_maker(settings: LinuxDesktopSettings) -> MachineMaker:
-    """Makes containers of the installed image."""
-    swept: list[bool] = []
+    """A function that makes containers of the installed image."""
+    cleaned: list[bool] = []
 
     def make(folder: Path) -> Machine:
         installed = installed_image(settings.data_folder)
@@ -114,32 +113,32 @@ def container_maker(settings: LinuxDesktopSettings) -> MachineMaker:
                 f"No desktop is installed in {settings.data_folder}; run: {_COMMAND}"
             )
         engine = working_engine(installed.image, settings.engine)
-        if not swept:
+        if not cleaned:
             remove_orphans(engine)
-            swept.append(True)
+            cleaned.append(True)
         return Machine(engine, installed.image, folder, settings.display_size, settings.machine_memory)
 
     return make
 
 
 def install(applications: Sequence[Application], data_folder: Path, say: Say) -> list[InstallationResult]:
-    """Make the image with `applications`, beside those that are in it already; the result of each.
+    """Add `applications` to those in the image, and build it if necessary; the result of each.
 
     An application whose packages cannot be installed is left out, with the reason.
 
     Raises:
-        MachineUnavailableError: there is no engine, or no base to build upon; the message says what to do.
+        MachineUnavailableError: there is no engine or no base image; the message says what to do.
         InstallationFailedError: the disk is full, or the desktop itself cannot be built.
     """
     started = time.monotonic()
     data_folder.mkdir(parents=True, exist_ok=True)
-    _refuse_little_space()
+    _require_disk_space()
     working, base = engine_and_base(say)
     remove_orphans(working)
     installed = installed_image(data_folder)
-    before = installed.packages if installed else {}
+    previous = installed.packages if installed else {}
     wanted = {item.name: item.installation.apt for item in applications}
-    layers = {**before, **dict(sorted(wanted.items()))}
+    layers = {**previous, **dict(sorted(wanted.items()))}
     failed: dict[str, str] = {}
     while True:
         recipe = _recipe()
@@ -151,65 +150,65 @@ def install(applications: Sequence[Application], data_folder: Path, say: Say) ->
             _build(working, base, image, layers)
             break
         except MachineUnavailableError as error:
-            guilty = _NAMED.findall(str(error))
-            if not guilty or guilty[-1] not in layers:
+            marked = _MARKED_LAYER.findall(str(error))
+            if not marked or marked[-1] not in layers:
                 raise InstallationFailedError(f"The desktop could not be built: {error}") from error
-            failed[guilty[-1]] = str(error).rpartition("failed: ")[2]
-            del layers[guilty[-1]]
+            failed[marked[-1]] = str(error).rpartition("failed: ")[2]
+            del layers[marked[-1]]
     _stamp(data_folder).parent.mkdir(parents=True, exist_ok=True)
-    made = InstalledImage(image=image, recipe=recipe, packages=layers)
-    _stamp(data_folder).write_text(made.model_dump_json(indent=1), encoding="utf-8")
+    stamp = InstalledImage(image=image, recipe=recipe, packages=layers)
+    _stamp(data_folder).write_text(stamp.model_dump_json(indent=1), encoding="utf-8")
     size = int(working.call("image", "inspect", "--format", "{{.Size}}", image) or 0)
     seconds, results = time.monotonic() - started, []
     for name in (item.name for item in applications):
         result = InstallationResult(application=name, outcome="skipped", seconds=seconds, size_bytes=size)
         if name in failed:
             result = result.model_copy(update={"outcome": "failed", "reason": failed[name], "size_bytes": 0})
-        elif before.get(name) != layers.get(name):
+        elif previous.get(name) != layers.get(name):
             result = result.model_copy(update={"outcome": "installed"})
         results.append(result)
     return results
 
 
 def engine_and_base(say: Say, wanted: EngineName = "automatic") -> tuple[Engine, str]:
-    """A working engine and the image to build upon; both are got where they are missing and that is possible.
+    """A working engine and the base image; missing ones are installed if possible.
 
     Raises:
-        MachineUnavailableError: one of them cannot be had; the message says what to do.
+        MachineUnavailableError: one is missing and cannot be installed; the message says what to do.
     """
     base = _base(_engine(say, wanted), say)
     return working_engine(base, wanted), base
 
 
 def _engine(say: Say, wanted: EngineName) -> Engine:
-    """An engine that answers; podman is installed where none does and that is allowed."""
-    said: list[str] = []
-    usable = _answering(wanted, said)
-    if usable is None and wanted != "docker" and "podman" not in installed_engines():
+    """An engine that answers; podman is installed if none does and that is allowed."""
+    reasons: list[str] = []
+    engine = _find_engine(wanted, reasons)
+    if engine is None and wanted != "docker" and "podman" not in installed_engines():
         say("installing podman")
         try:
             install_packages(("podman", "runc"), CommandRunner())
         except InstallationFailedError as error:
-            raise MachineUnavailableError(no_engine([*said, str(error)], wanted)) from error
-        usable = _answering("podman", said)
-    if usable is None:
-        raise MachineUnavailableError(no_engine(said, wanted))
-    return usable
+            raise MachineUnavailableError(no_engine([*reasons, str(error)], wanted)) from error
+        engine = _find_engine("podman", reasons)
+    if engine is None:
+        raise MachineUnavailableError(no_engine(reasons, wanted))
+    return engine
 
 
-def _answering(wanted: EngineName, said: list[str]) -> Engine | None:
-    """The first installed engine that answers; what the others say is appended to `said`."""
+def _find_engine(wanted: EngineName, reasons: list[str]) -> Engine | None:
+    """The first installed engine that answers; failures of others are appended to `reasons`."""
     for name in installed_engines(wanted):
         try:
             Engine(name).call("info", "--format", "{{.Driver}}" if name == "docker" else "{{.Host.Arch}}")
             return Engine(name)
         except MachineUnavailableError as error:
-            said.append(str(error))
+            reasons.append(str(error))
     return None
 
 
 def _base(engine: Engine, say: Say) -> str:
-    """The image to build upon: what is there, else a registry's, else one made by debootstrap."""
+    """The base image: an existing one, else one from a registry, else one made by debootstrap."""
     for name in (_OWN_BASE, _REGISTRY_BASE):
         if engine.has_image(name):
             return name
@@ -230,7 +229,7 @@ def _base(engine: Engine, say: Say) -> str:
             engine.call("import", str(archive), _OWN_BASE, seconds=600)
     except InstallationFailedError as error:
         raise MachineUnavailableError(
-            f"There is no base for the desktop's image: no registry can be reached, and {error} debootstrap"
+            f"There is no base image for the desktop: no registry can be reached, and {error} debootstrap"
             f" needs root. Load an image of Debian 12 and tag it {_OWN_BASE}."
         ) from error
     return _OWN_BASE
@@ -252,7 +251,7 @@ def _build(engine: Engine, base: str, image: str, layers: dict[str, tuple[str, .
         for above in _SERVER.parents[:-1]:
             (machine / above / "__init__.py").touch()
         text = (_HERE / "image" / "Containerfile").read_text()
-        file.write_text(text.replace(_PLACE_OF_LAYERS, "\n".join(lines)), encoding="utf-8")
+        file.write_text(text.replace(_LAYERS_PLACEHOLDER, "\n".join(lines)), encoding="utf-8")
         options = ("--network", "host", "--build-arg", f"BASE={base}", "--file", str(file), "--tag", image)
         engine.call("build", *options, folder, seconds=_BUILD_SECONDS)
 
@@ -272,7 +271,7 @@ def _stamp(data_folder: Path) -> Path:
     return data_folder / "machines" / "linux_desktop.json"
 
 
-def _refuse_little_space() -> None:
+def _require_disk_space() -> None:
     place = Path("/var/lib") if Path("/var/lib").exists() else Path.home()
     free = shutil.disk_usage(place).free
     if free < _SMALLEST_FREE_BYTES:

@@ -13,11 +13,11 @@ class LinuxDesktopSettings(Record):
     """How environments of the platform `linux_desktop` are made."""
 
     data_folder: Path
-    """Folder that says which image is installed."""
+    """Folder that records which image is installed."""
     engine: EngineName = "automatic"
     """Container engine."""
     machines_ahead: int = Field(default=1, ge=0, le=4)
-    """Machines that stand ready for the next resets of an environment."""
+    """Machines kept ready for the next resets of an environment."""
     machine_memory: str = Field(default="2g", pattern=r"^\d+[mg]$")
     """Memory that a machine may take."""
     screen_width: int = Field(default=1280, ge=640, le=4096)
@@ -34,5 +34,5 @@ class LinuxDesktopSettings(Record):
 
     @property
     def display_size(self) -> tuple[int, int]:
-        """What the task bar leaves for the machine's display."""
+        """Width and height of the machine's display, without the task bar."""
         return (self.screen_width, self.screen_height - TASK_BAR_HEIGHT)

@@ -14,28 +14,28 @@ class SimulatedApplication:
 
     fields: ClassVar[tuple[str, ...]]
     suffixes: ClassVar[tuple[str, ...]] = ()
-    pasted_into: ClassVar[str] = "Text"
+    paste_field: ClassVar[str] = "Text"
 
     def __init__(self, home: Path, clipboard: list[str]) -> None:
-        """Begin with empty fields; the clipboard is a list of no text or one, shared by all applications."""
+        """Start with empty fields; all applications share the clipboard, a list of at most one text."""
         self.home, self.clipboard = home, clipboard
         self.show_first_page()
 
     def show_first_page(self) -> None:
-        """Empty the fields and choose nothing, as when it was opened; files stay."""
+        """Empty the fields and the selection, as after opening; files stay."""
         self.texts = dict.fromkeys(self.fields, "")
         self.chosen, self.status = "", "Ready"
 
     def _commands(self) -> dict[str, Callable[[], str]]:
         raise NotImplementedError
 
-    def _listed(self) -> list[str]:
+    def _listed_files(self) -> list[str]:
         found = [path for path in sorted(self.home.glob("[!.]*/**/*")) if path.is_file()]
         paths = [path.relative_to(self.home).as_posix() for path in found]
         return [path for path in paths if not self.suffixes or path.endswith(self.suffixes)]
 
     def _paste(self) -> str:
-        self.texts[self.pasted_into] += "".join(self.clipboard)
+        self.texts[self.paste_field] += "".join(self.clipboard)
         return "Pasted"
 
     def _choose(self, path: str) -> str:
@@ -43,21 +43,21 @@ class SimulatedApplication:
         return f"Chosen: {path}"
 
     def view(self) -> Iterator[tuple[str, str, str]]:
-        """Control type, text and value of what it shows now, in reading order."""
+        """Type, text and value of its current controls, in reading order."""
         yield from (("Button", name, "") for name in self._commands())
         yield from (("Edit", name, text) for name, text in self.texts.items())
-        yield from (("ListItem", path, "") for path in self._listed())
+        yield from (("ListItem", path, "") for path in self._listed_files())
         yield ("Text", self.status, "")
 
     def click(self, control_type: str, text: str) -> None:
-        """React to a click on one of its controls; one that it does not have is no error."""
+        """React to a click on one of its controls; unknown ones are ignored."""
         if control_type == "Button":
             self.status = self._commands().get(text, lambda: self.status)()
         elif control_type == "ListItem":
             self.status = self._choose(text)
 
     def inside(self, typed: str) -> Path | None:
-        """The path that a user typed, or None where it is empty or leads out of the home."""
+        """The path that a user typed; None if it is empty or leads out of the home."""
         path = (self.home / typed.strip()).resolve()
         return path if typed.strip() and path != self.home and path.is_relative_to(self.home) else None
 
@@ -130,12 +130,12 @@ class Mail(SimulatedApplication):
     """A mailer whose outbox is a folder of its state."""
 
     fields: ClassVar[tuple[str, ...]] = ("To", "Subject", "Attachment", "Body")
-    pasted_into: ClassVar[str] = "Body"
+    paste_field: ClassVar[str] = "Body"
 
     def _commands(self) -> dict[str, Callable[[], str]]:
         return {"Send": self._send, "Paste into body": self._paste}
 
-    def _listed(self) -> list[str]:
+    def _listed_files(self) -> list[str]:
         return sorted(path.stem for path in (self.home / _OUTBOX).glob("*.txt"))
 
     def _send(self) -> str:

@@ -1,5 +1,5 @@
-"""Small applications over real files, without a browser: for tests and benchmarks, never for datasets. What
-the platform offers, and its environment: the applications in a sandbox home, and their pictures."""
+"""Small applications over real files, without a browser: for tests and benchmarks, never for datasets. The
+platform and its environment, which runs the applications in a sandbox home and draws their pictures."""
 
 import functools
 import hashlib
@@ -47,7 +47,7 @@ _INK, _EDGE, _FOCUS = (0x1D, 0x27, 0x33), (0x9A, 0xA7, 0xB6), (0x24, 0x63, 0xC7)
 _GROUND = (0xE9, 0xED, 0xF2)
 _FILLS = {"Button": (0xDB, 0xE4, 0xF0), "Edit": (0xFF, 0xFF, 0xFF), "ListItem": (0xF4, 0xF6, 0xF8)}
 _SHADES = 16
-"""Steps from a fill's colour to the ink's, so that letters have soft edges in a picture with a palette."""
+"""Shades from a fill's colour to the ink's, for soft edges of letters in a picture with a palette."""
 
 
 def place_of(position: int) -> Rectangle:
@@ -59,7 +59,7 @@ def place_of(position: int) -> Rectangle:
 
 @functools.lru_cache(maxsize=256)
 def draw(controls: tuple[Control, ...]) -> bytes:
-    """The screen as PNG; the same controls are drawn once."""
+    """The screen as PNG; the pictures of the latest screens are cached."""
     colours, _ = _palette()
     picture = Image.new("P", _SIZE, 0)
     picture.putpalette(colours)
@@ -76,7 +76,7 @@ def draw(controls: tuple[Control, ...]) -> bytes:
 
 @functools.lru_cache(maxsize=1024)
 def _box(control_type: str, focused: bool, shown: str, size: tuple[int, int]) -> Image.Image:
-    """One control, in indices of the palette; screens differ in few of them."""
+    """The picture of one control in the palette; cached, because screens differ in few controls."""
     colours, first_of = _palette()
     first = first_of.get(control_type, 0)
     ink = Image.new("L", size, 0)
@@ -91,7 +91,7 @@ def _box(control_type: str, focused: bool, shown: str, size: tuple[int, int]) ->
 
 @functools.cache
 def _palette() -> tuple[list[int], dict[str, int]]:
-    """All colours, as PNG lists them, the ground's first, and where the shades of each control type begin."""
+    """All colours as PNG lists them, the background's first, and the first shade of each control type."""
     colours: list[int] = []
     first_of: dict[str, int] = {}
     for control_type, fill in {"": _GROUND, **_FILLS}.items():
@@ -125,7 +125,7 @@ class SimulatedEnvironment:
         self._settings = settings
         self._sandbox: Sandbox | None = None
         self._files: FileSnapshots | None = None
-        self._seen: Observation | None = None
+        self._screen: Observation | None = None
         self._open: dict[str, SimulatedApplication] = {}
         self._titles: dict[str, str] = {}
         self._noise: tuple[NoisePlace, ...] = ()
@@ -157,24 +157,24 @@ class SimulatedEnvironment:
         return await self.bring_to_front(applications[0].name)
 
     async def observe(self) -> Observation:
-        """The screen now."""
+        """The current screen."""
         if self._front not in self._open:
             raise EnvironmentBrokenError("The environment must be reset before there is anything to see.")
         bar = (START_PAGE, *self._titles.values())
         items = [*self._open[self._front].view(), *((_BAR, text, "") for text in bar)]
         controls = tuple(self._control(position, *item) for position, item in enumerate(items))
-        known_by = hashlib.sha256(repr((items, self._focus)).encode()).hexdigest()
-        screenshot = Screenshot.of(draw(controls)) if self._settings.pictures else Screenshot(sha256=known_by)
-        self._seen = Observation(screenshot=screenshot, controls=controls, active_application=self._front)
-        return self._seen
+        digest = hashlib.sha256(repr((items, self._focus)).encode()).hexdigest()
+        screenshot = Screenshot.of(draw(controls)) if self._settings.pictures else Screenshot(sha256=digest)
+        self._screen = Observation(screenshot=screenshot, controls=controls, active_application=self._front)
+        return self._screen
 
     async def act(self, action: Action) -> Observation:
         """Carry out `action` and observe; only clicks and keys change anything here."""
         self.log.step += 1
-        if self._seen is None:
+        if self._screen is None:
             raise EnvironmentBrokenError("The environment must be reset before anything can be done in it.")
-        controls = self._seen.controls
-        aimed = aim(action, controls, self._seen.screen_size)
+        controls = self._screen.controls
+        aimed = aim(action, controls, self._screen.screen_size)
         action, target = aimed.action, aimed.target
         if isinstance(action, HoldInput):
             parse_keys(action.keys)
@@ -201,15 +201,15 @@ class SimulatedEnvironment:
 
     async def evidence(self) -> Evidence:
         """Everything the checks may read, as of the last look."""
-        if self._seen is None or self._files is None:
+        if self._screen is None or self._files is None:
             raise EnvironmentBrokenError("The environment must be reset before there is evidence.")
         home = self._files.take()
         return Evidence(
             step=self.log.step,
             inputs=self.log.events,
-            screenshot=self._seen.screenshot,
-            controls=self._seen.controls,
-            text_under_cursor=under_pointer(self._seen.controls, self._pointer),
+            screenshot=self._screen.screenshot,
+            controls=self._screen.controls,
+            text_under_cursor=under_pointer(self._screen.controls, self._pointer),
             clipboard=ClipboardState(text="".join(self._clipboard) or None),
             files=home.files,
             directories=home.directories,
@@ -222,7 +222,7 @@ class SimulatedEnvironment:
     async def belongings(self) -> tuple[dict[str, bytes | None], str]:
         """The visible files of the home, and the text of the clipboard."""
         if self._sandbox is None:
-            raise EnvironmentBrokenError("The environment must be reset before it has anything.")
+            raise EnvironmentBrokenError("The environment must be reset before it has files.")
         return self._sandbox.visible(), "".join(self._clipboard)
 
     async def take_over(self, files: Mapping[str, bytes | None], gone: Collection[str], text: str) -> None:
@@ -236,7 +236,7 @@ class SimulatedEnvironment:
 
     async def close(self) -> None:
         """Remove every file of this environment. May be called twice."""
-        sandbox, self._sandbox, self._front, self._seen = self._sandbox, None, "", None
+        sandbox, self._sandbox, self._front, self._screen = self._sandbox, None, "", None
         if sandbox is not None:
             sandbox.close()
 
@@ -300,7 +300,7 @@ applications = simulated_applications
 
 
 def missing(application: Application, data_folder: Path) -> str:
-    """Nothing: they are part of taskloom."""
+    """Nothing: the applications are part of taskloom."""
     return ""
 
 
@@ -317,5 +317,5 @@ def install(
 
 
 def create(settings: Record) -> Environment:
-    """A closed environment."""
+    """A new environment."""
     return SimulatedEnvironment(SimulatedSettings.model_validate(settings, from_attributes=True))

@@ -1,5 +1,5 @@
-"""The browser process of one environment, shut off from every other machine, the driver that all browsers of
-an event loop share, and the profile that a browser keeps from one episode to the next."""
+"""The browser process of one environment, without access to other machines; the driver that all browsers of
+an event loop share; and the profile that a browser keeps between episodes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class SharedDriver:
             return driver
 
     async def give_back(self, *, broken: bool = False) -> None:
-        """Stop it when nobody else uses it; one that may be `broken` is not lent again."""
+        """Stop the driver if nobody else uses it; one that may be `broken` is not lent again."""
         loop = asyncio.get_running_loop()
         async with self._locks.setdefault(loop, asyncio.Lock()):
             self._users -= 1
@@ -88,7 +88,7 @@ class SharedDriver:
 
 
 async def _start_driver(folder: WatchedFolder) -> Playwright:
-    """The browser driver; if its bundled Node lacks a system library, another Node on this machine runs it.
+    """Start the driver; if its bundled Node lacks a system library, another Node of this machine runs it.
 
     Its temporary files are in `folder`, so that nothing is left of them if it is killed.
     """
@@ -96,7 +96,7 @@ async def _start_driver(folder: WatchedFolder) -> Playwright:
     own = str(Path(playwright.__file__).parent / "driver" / "node")
     failure: Exception | None = None
     for node in dict.fromkeys((before or own, shutil.which("node") or own)):
-        os.environ[_NODE_VARIABLE] = await asyncio.to_thread(_node_in, folder, node)
+        os.environ[_NODE_VARIABLE] = await asyncio.to_thread(_write_node_script, folder, node)
         try:
             return await async_playwright().start()
         except Exception as error:  # the driver raises a bare Exception when its Node ends at once
@@ -111,26 +111,26 @@ async def _start_driver(folder: WatchedFolder) -> Playwright:
     ) from failure
 
 
-def _node_in(folder: WatchedFolder, node: str) -> str:
-    """A program that runs `node` with its files and mark in `folder`; `node` where nothing there may run."""
+def _write_node_script(folder: WatchedFolder, node: str) -> str:
+    """Write a script that runs `node` with files and mark of `folder`; returns `node` if it may not run."""
     program = folder.root / "node"
     variables = {"TMPDIR": str(folder.root), **folder.mark}
-    told = " ".join(f"{name}={shlex.quote(value)}" for name, value in variables.items())
-    # A child forked while this process writes would hold the file open, so that it cannot be started.
-    script = f'#!/bin/sh\nexec env {told} {shlex.quote(node)} "$@"\n'
+    assignments = " ".join(f"{name}={shlex.quote(value)}" for name, value in variables.items())
+    # A shell writes the file: a child forked while this process wrote it would keep it open and unusable.
+    script = f'#!/bin/sh\nexec env {assignments} {shlex.quote(node)} "$@"\n'
     command = ["/bin/sh", "-c", 'umask 077; cat > "$1" && chmod 700 "$1"', "sh", str(program)]
     subprocess.run(command, input=script, text=True, check=True)
     return str(program) if os.access(program, os.X_OK) else node
 
 
 PERMISSIONS = ("clipboard-read", "clipboard-write")
-"""What every page may do."""
+"""Permissions of every page."""
 _CLOSING_SECONDS = 10.0
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]", "::1", ""})
 
 
 class KeptProfile:
-    """The browser's own context, in which a blank page stays, lent to one application at a time."""
+    """The browser's default context, with a blank page always open, lent to one application at a time."""
 
     def __init__(self, context: BrowserContext, protocol: CDPSession) -> None:
         self._context = context
@@ -138,27 +138,27 @@ class KeptProfile:
         self._blank = context.pages[0]
         self._application = ""
         self._origin = ""
-        self._asks_server = False
+        self._revalidates = False
         self.spoiled_by: dict[str, str] = {}
-        """Applications that left what cannot be cleared, with the reason."""
-        context.on("request", self._hear_request)
+        """Applications that left data which cannot be cleared, with the reason."""
+        context.on("request", self._handle_request)
 
     async def lend(self, application: Application, address: str) -> BrowserContext:
-        """The context, with nothing in it but cached files, for `application` at `address`."""
+        """The context, cleared of all but cached files, for `application` at `address`."""
         if self._origin:
             await self._clear(self._origin)
         self._application, self._origin = application.name, _origin(address)
-        asks, self._asks_server = self._asks_server, bool(application.launch.command)
-        if asks != self._asks_server:
-            # The browser asks a server whether a cached file is still right, whatever was said before.
-            headers = {"Cache-Control": "max-age=0"} if self._asks_server else {}
+        before, self._revalidates = self._revalidates, bool(application.launch.command)
+        if before != self._revalidates:
+            # The browser revalidates every cached file at the server, whatever its headers said.
+            headers = {"Cache-Control": "max-age=0"} if self._revalidates else {}
             await self._context.set_extra_http_headers(headers)
-            change = self._context.on if self._asks_server else self._context.remove_listener
-            change("response", self._hear_response)
+            change = self._context.on if self._revalidates else self._context.remove_listener
+            change("response", self._handle_response)
         return self._context
 
     async def take_back(self) -> None:
-        """Close every page of the episode, without asking."""
+        """Close every page of the episode without confirmation."""
         try:
             async with asyncio.timeout(_CLOSING_SECONDS):
                 while pages := [page for page in self._context.pages if page is not self._blank]:
@@ -171,19 +171,19 @@ class KeptProfile:
         await self._context.clear_permissions()
         await self._context.grant_permissions(PERMISSIONS)
         await self._protocol.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
-        left = await self._protocol.send("Storage.getUsageAndQuota", {"origin": origin})
-        if left["usage"]:
-            self._spoil(f"{left['usage']} bytes of {left['usageBreakdown']} stay")
+        storage = await self._protocol.send("Storage.getUsageAndQuota", {"origin": origin})
+        if storage["usage"]:
+            self._spoil(f"{storage['usage']} bytes of {storage['usageBreakdown']} remain")
 
-    def _hear_request(self, request: Request) -> None:
+    def _handle_request(self, request: Request) -> None:
         if request.is_navigation_request():
             origin, host = _origin(request.url), urlsplit(request.url).hostname or ""
             if origin != self._origin and host and is_loopback(host):
                 self._spoil(f"it opens pages of another origin ({host})")
 
-    def _hear_response(self, response: Response) -> None:
-        """Spoil by what a server says once and the browser keeps, or cannot ask about exactly: a time of
-        change has whole seconds."""
+    def _handle_response(self, response: Response) -> None:
+        """Spoil the profile for a server that asks for a password, which the browser keeps, or whose files it
+        cannot revalidate exactly, because times of modification have whole seconds."""
         headers = response.headers
         if "www-authenticate" in headers:
             self._spoil("its server asks for a password")
@@ -193,7 +193,7 @@ class KeptProfile:
             and "no-store" not in headers.get("cache-control", "")
             and response.request.resource_type not in ("script", "stylesheet", "font")
         ):
-            self._spoil("its server tells changed content by the second only")
+            self._spoil("its server dates changes only to the second")
 
     def _spoil(self, reason: str) -> None:
         self.spoiled_by.setdefault(self._application, reason)
@@ -224,11 +224,11 @@ _ARGUMENTS = (
     "--font-render-hinting=none",
     "--disable-lcd-text",
     "--disable-dev-shm-usage",
-    # Names and numbers of other machines lead nowhere, for the browser's own services as for pages.
+    # Addresses of other machines do not resolve, for the browser's own services as for pages.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE *.localhost , EXCLUDE 127.0.0.1",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
-_CONTEXT: dict[str, Any] = {
+_CONTEXT_OPTIONS: dict[str, Any] = {
     "viewport": {"width": PAGE_SIZE[0], "height": PAGE_SIZE[1]},
     "device_scale_factor": 1,
     "locale": "en-US",
@@ -238,7 +238,7 @@ _CONTEXT: dict[str, Any] = {
     "service_workers": "block",
     "reduced_motion": "reduce",
 }
-"""How every page is opened."""
+"""Options of every context."""
 _LONGEST_FOLDER = 60
 _PAGES = files("taskloom.environments.platforms.web_browser.pages")
 _BEFORE_PAGE = _PAGES.joinpath("before_page.js").read_text()
@@ -253,7 +253,7 @@ class BrowserProcess:
         self._driver = driver
         self._browser = browser
         self.profile = profile
-        """Its own context, which keeps cached files."""
+        """Its default context, which keeps cached files."""
         self._settings = settings
 
     @classmethod
@@ -290,10 +290,10 @@ class BrowserProcess:
             "traces_dir": downloads,
             "artifacts_dir": (
                 downloads
-            ),  # else a killed run leaves a folder behind in the machine's temporary one
+            ),  # else a killed run leaves a folder in the system's temporary folder
             "chromium_sandbox": False,
             "user_data_dir": tempfile.mkdtemp(prefix="profile-", dir=sandbox.root),
-            **_CONTEXT,
+            **_CONTEXT_OPTIONS,
         }
         while True:
             driver = await SharedDriver.borrow()
@@ -324,24 +324,24 @@ class BrowserProcess:
 
     @property
     def is_running(self) -> bool:
-        """Whether the browser is still there."""
+        """Whether the browser still runs."""
         return self._browser.is_connected()
 
     async def new_context(self) -> BrowserContext:
-        """A context with nothing in it: no cookies, no storage, no cache.
+        """An empty context: no cookies, no storage, no cache.
 
         Raises:
             EnvironmentBrokenError: the browser died.
         """
         try:
-            context = await self._browser.new_context(**_CONTEXT)
+            context = await self._browser.new_context(**_CONTEXT_OPTIONS)
             await _prepare(context, self._settings)
         except BrowserError as error:
             raise EnvironmentBrokenError(f"The browser died: {error.message.splitlines()[0]}") from error
         return context
 
     async def close(self) -> None:
-        """End the browser; one that died already is no error."""
+        """End the browser, which may have died already."""
         try:
             await self._browser.close()
         except (BrowserError, OSError):
@@ -356,8 +356,8 @@ async def _prepare(context: BrowserContext, settings: WebBrowserSettings) -> Non
 
 
 def _temporary_folder(sandbox: Sandbox) -> Path:
-    """Where the browser puts its temporary files. The path of a socket that it makes below may have 107
-    bytes, so a deep sandbox gets a folder elsewhere."""
+    """The folder for the browser's temporary files. The path of a socket in it may have at most 107 bytes, so
+    a deep sandbox gets a folder outside of it."""
     folder = sandbox.root / "browser"
     if len(os.fsencode(folder)) > _LONGEST_FOLDER:
         folder = Path(tempfile.mkdtemp(prefix="taskloom-", dir="/tmp"))

@@ -42,7 +42,7 @@ from taskloom.taskgraph.records.interaction import (
 
 _MOST_LOOKS = 12
 _COMMANDS = (("Back", "back"), ("Reload", "reload"), (START_PAGE, "start"), ("Close tab", "close"))
-"""Buttons of the task bar that navigate; the last only where a page opened another."""
+"""Buttons of the task bar that navigate; the last is shown only for a tab that a page opened."""
 _DROP_DOWN_AT = """([x, y]) => { let doc = document, e = null;
   for (;;) { e = doc.elementFromPoint(x, y);
     while (e && e.shadowRoot) { const inner = e.shadowRoot.elementFromPoint(x, y); if (!inner || inner === e) break; e = inner; }
@@ -61,17 +61,17 @@ class WebEnvironment:
         self._sandbox: Sandbox | None = None
         self._browser: BrowserProcess | None = None
         self._hosting: Hosting | None = None
-        self._own: EnvironmentPage | None = None
+        self._own_page: EnvironmentPage | None = None
         self._tabs: TabSet | None = None
         self._files: FileSnapshots | None = None
         self._view: View | None = None
         self.log = InputLog()
         self._blocked: dict[str, None] = {}
         self._pointer: tuple[float, float] = (-1.0, -1.0)
-        self._behind = b""
+        self._background = b""
         self._lock = asyncio.Lock()
         self.without_cache: dict[str, str] = {}
-        """Applications whose cached files do not stay from one reset to the next, with the reason."""
+        """Applications whose cached files are not kept between resets, with the reason."""
 
     async def reset(
         self, applications: Sequence[Application], *, without: Collection[str] = ()
@@ -82,18 +82,18 @@ class WebEnvironment:
         async with self._lock, _browser_errors():
             self.log.clear()
             self._blocked.clear()
-            self._pointer, self._view, self._behind = (-1.0, -1.0), None, b""
+            self._pointer, self._view, self._background = (-1.0, -1.0), None, b""
             if self._sandbox is None or self._hosting is None:
                 self._sandbox = await asyncio.to_thread(Sandbox, self._settings.temporary_folder)
                 self._hosting = Hosting(self._settings, self._sandbox)
-                self._files = FileSnapshots(self._sandbox.home, elsewhere=self._hosting.data_folders)
+                self._files = FileSnapshots(self._sandbox.home, outside_folders=self._hosting.data_folders)
             if self._tabs is not None:
                 await self._tabs.close()
                 self._tabs = None
             restart = self._hosting.restart(applications, without)
-            browser, own = await self._start_browser(self._sandbox, restart)
-            await own.start_anew()
-            tabs = TabSet(browser, self._hosting, own, applications, self._attach, self.without_cache)
+            browser, own_page = await self._start_browser(self._sandbox, restart)
+            await own_page.reset()
+            tabs = TabSet(browser, self._hosting, own_page, applications, self._attach, self.without_cache)
             self._tabs = tabs
             await tabs.show(applications[0].name)
             return await self._look()
@@ -115,11 +115,11 @@ class WebEnvironment:
             if target is None and isinstance(action, KeyboardInput):
                 target = next((control for control in view.controls if control.focused), None)
             if isinstance(action, KeyboardInput | HoldInput):
-                parse_keys(action.keys)  # refused before anything is done
+                parse_keys(action.keys)  # raises before anything is done
             tab = tabs.front
             front = tab.application
             await tabs.hosting.keep_running(front)
-            window = tabs.own.window is not None
+            window = tabs.own_page.window is not None
             if target is not None and target.label in view.commands:
                 if window:
                     raise ActionInvalidError(
@@ -128,22 +128,22 @@ class WebEnvironment:
                 self.log.note(action, target, view.controls, front)
                 self._pointer = target.rectangle.center
                 if isinstance(action, ClickInput):
-                    await self._command(tabs, view.commands[target.label])
+                    await self._run_command(tabs, view.commands[target.label])
                 return await self._look()
-            actor = tabs.own.tab if window else tab
+            actor = tabs.own_page.tab if window else tab
             with contextlib.suppress(TabAsksError):
                 if aimed.target is not None and not window:
-                    refuse_stale(aimed, await controls_now(tab, front, tabs.passing))
+                    refuse_stale(aimed, await controls_now(tab, front, tabs.replacements))
                 self.log.note(action, target, view.controls, OWNER if window else front)
                 point = self._point(aimed)
                 field = aimed.target if not window else None
-                drops = field is not None and field.label in view.drop_downs
-                if field and drops and isinstance(action, ClickInput) and action.button == "left":
+                is_drop_down = field is not None and field.label in view.drop_downs
+                if field and is_drop_down and isinstance(action, ClickInput) and action.button == "left":
                     await self._open_drop_down(tabs, tab, field, action)
                 else:
-                    first = aimed.target is not None and not aimed.target.focused
+                    click_first = aimed.target is not None and not aimed.target.focused
                     form = view.forms.get(target.label, "") if target is not None and not window else ""
-                    await perform(actor, action, point, click_first=first, form=form)
+                    await perform(actor, action, point, click_first=click_first, form=form)
             return await self._look()
 
     async def bring_to_front(self, application: str) -> Observation:
@@ -162,10 +162,13 @@ class WebEnvironment:
             view, tabs, files = self._view, self._tabs, self._files
             if view is None or tabs is None or files is None:
                 raise _not_reset("there is evidence")
-            home, clipboard, title, told = await asyncio.gather(
-                asyncio.to_thread(files.take), tabs.own.clipboard(), page_title(tabs.front), tabs.told()
+            home, clipboard, title, texts = await asyncio.gather(
+                asyncio.to_thread(files.take),
+                tabs.own_page.clipboard(),
+                page_title(tabs.front),
+                tabs.reported_states(),
             )
-            states, silent = files.told(told)
+            states, missing = files.reported_states(texts)
             return Evidence(
                 step=self.log.step,
                 inputs=self.log.events,
@@ -175,9 +178,9 @@ class WebEnvironment:
                 clipboard=clipboard,
                 files=tuple(sorted((*home.files, *states), key=lambda state: state.path)),
                 directories=home.directories,
-                unseen=(*home.unseen, *silent),
+                unseen=(*home.unseen, *missing),
                 active_application=tabs.front.application,
-                window_title=tabs.own.window.title if tabs.own.window is not None else title,
+                window_title=tabs.own_page.window.title if tabs.own_page.window is not None else title,
                 url=tabs.address,
                 blocked_requests=tuple(self._blocked),
                 noise=tuple(place for item in tabs.applications.values() for place in item.noise),
@@ -186,27 +189,27 @@ class WebEnvironment:
     async def belongings(self) -> tuple[dict[str, bytes | None], str]:
         """The visible files of the home, and the text of the clipboard."""
         async with self._lock, _browser_errors():
-            tabs = self._running()
-            copied = await tabs.own.clipboard()
+            tabs = self._require_tabs()
+            copied = await tabs.own_page.clipboard()
             return await asyncio.to_thread(tabs.hosting.sandbox.visible), copied.text or ""
 
     async def take_over(self, files: Mapping[str, bytes | None], gone: Collection[str], text: str) -> None:
         """Write `files`, remove those that are `gone`, and copy `text` unless it is empty."""
         async with self._lock, _browser_errors():
-            tabs = self._running()
+            tabs = self._require_tabs()
             await asyncio.to_thread(tabs.hosting.sandbox.put, files, gone)
             if text:
-                await tabs.own.copy(text)
+                await tabs.own_page.copy(text)
 
     async def fallback_fonts(self) -> list[str]:
-        """Plain texts of the page in front that fall back to another font, each with its fonts."""
+        """Plain texts of the page in front drawn in several fonts or an emoji font, each with its fonts."""
         async with self._lock, _browser_errors():
-            return await fallback_fonts(self._running().front.page)
+            return await fallback_fonts(self._require_tabs().front.page)
 
     async def rest(self) -> None:
-        """Close all pages and stop the servers; the browser and the environment's own page stay."""
+        """Close all pages and stop the servers; the browser and the environment's own page stay open."""
         async with self._lock:
-            tabs, self._tabs, self._view, self._behind = self._tabs, None, None, b""
+            tabs, self._tabs, self._view, self._background = self._tabs, None, None, b""
             if tabs is not None:
                 await tabs.close()
             if self._hosting is not None:
@@ -216,7 +219,7 @@ class WebEnvironment:
         """Stop every process and remove every file of this environment. May be called twice."""
         async with self._lock:
             browser, sandbox, hosting = self._browser, self._sandbox, self._hosting
-            self._browser = self._sandbox = self._hosting = self._tabs = self._own = self._view = None
+            self._browser = self._sandbox = self._hosting = self._tabs = self._own_page = self._view = None
             try:
                 if browser is not None:
                     await browser.close()
@@ -229,13 +232,13 @@ class WebEnvironment:
     async def _start_browser(
         self, sandbox: Sandbox, restart: Coroutine[None, None, None]
     ) -> tuple[BrowserProcess, EnvironmentPage]:
-        """The running browser and the environment's page, started while `restart` brings the servers up."""
+        """The running browser and the environment's page, started while `restart` starts the servers."""
         if self._browser is not None:
             spoiled = self._browser.profile.spoiled_by
             self.without_cache |= spoiled
-            if self._own is not None and self._browser.is_running and not spoiled:
+            if self._own_page is not None and self._browser.is_running and not spoiled:
                 await restart
-                return self._browser, self._own
+                return self._browser, self._own_page
             await self._browser.close()
         starting = asyncio.ensure_future(BrowserProcess.start(self._settings, sandbox))
         try:
@@ -244,50 +247,50 @@ class WebEnvironment:
             self._browser = await starting
         context = await self._browser.new_context()
         tab = await self._attach(await context.new_page(), OWNER, "The environment")
-        self._own = EnvironmentPage(tab, sandbox.home)
-        await self._own.open()
-        return self._browser, self._own
+        self._own_page = EnvironmentPage(tab, sandbox.home)
+        await self._own_page.open()
+        return self._browser, self._own_page
 
-    def _running(self) -> TabSet:
+    def _require_tabs(self) -> TabSet:
         if self._tabs is None:
             raise _not_reset("there is anything to see")
         return self._tabs
 
     async def _look(self) -> Observation:
-        tabs = self._running()
-        own = tabs.own
+        tabs = self._require_tabs()
+        own_page = tabs.own_page
         for _ in range(_MOST_LOOKS):
-            await tabs.arrived()
-            if own.window is not None and await own.take_answer() is None:
-                return await self._look_at(tabs, own.tab, OWNER, own.window.title)
+            await tabs.wait_for_popups()
+            if own_page.window is not None and await own_page.take_answer() is None:
+                return await self._look_at(tabs, own_page.tab, OWNER, own_page.window.title)
             tab = tabs.front
             if tab.dialog is not None:
-                await own.ask(tab, tab.dialog, self._behind)
+                await own_page.ask(tab, tab.dialog, self._background)
                 continue
             try:
                 await tab.settle()
                 if tab.chooser is not None:
-                    await own.ask_for_file(tab, tab.chooser, await tab.capture())
+                    await own_page.ask_for_file(tab, tab.chooser, await tab.capture())
                     continue
-                await tabs.arrived()
+                await tabs.wait_for_popups()
                 if tabs.front is tab and tab.dialog is None:
                     observation = await self._look_at(tabs, tab, tab.application, await page_title(tab))
                     if tab.dialog is None and tab.chooser is None:
-                        tab.seen = True
+                        tab.observed = True
                         return observation
             except TabAsksError:
                 continue
             except EnvironmentBrokenError:
                 if not tab.page.is_closed() or tab.crashed:
                     raise
-        raise EnvironmentBrokenError(f"The page of {tabs.front.title} asks questions without end.")
+        raise EnvironmentBrokenError(f"The page of {tabs.front.title} keeps asking questions.")
 
     async def _look_at(self, tabs: TabSet, tab: Tab, owner: str, title: str) -> Observation:
         commands = _COMMANDS if tabs.front_is_extra else _COMMANDS[:-1]
         buttons = lay_out(await tabs.titles(), tabs.front_position, SCREEN_SIZE, commands)
-        self._view = view = await look_at(tab, owner, buttons, tabs.passing, tabs.own.tab)
+        self._view = view = await look_at(tab, owner, buttons, tabs.replacements, tabs.own_page.tab)
         if owner != OWNER:
-            self._behind = view.page_picture
+            self._background = view.page_picture
         return Observation(
             screenshot=view.screenshot,
             controls=view.controls,
@@ -298,7 +301,7 @@ class WebEnvironment:
         )
 
     def _point(self, aimed: Aim) -> tuple[float, float]:
-        """Where `aimed` is done; the middle of the page where it says nothing."""
+        """The point at which `aimed` acts; by default the middle of the page."""
         point = getattr(aimed.action, "point", None)
         if point is None:
             return (PAGE_SIZE[0] / 2, PAGE_SIZE[1] / 2)
@@ -306,12 +309,12 @@ class WebEnvironment:
         self._pointer = points[-1] if points else point
         return cast(tuple[float, float], point)
 
-    async def _command(self, tabs: TabSet, command: str) -> None:
+    async def _run_command(self, tabs: TabSet, command: str) -> None:
         with contextlib.suppress(TabAsksError):
             if command.startswith("tab:"):
                 await tabs.show_entry(int(command.removeprefix("tab:")))
             elif command == "back":
-                await tabs.front.doing(tabs.front.page.go_back(wait_until="commit"))
+                await tabs.front.run(tabs.front.page.go_back(wait_until="commit"))
             elif command == "reload":
                 await tabs.front.reload()
             elif command == "start":
@@ -321,13 +324,13 @@ class WebEnvironment:
 
     async def _open_drop_down(self, tabs: TabSet, tab: Tab, target: Control, action: ClickInput) -> None:
         point = action.point or target.point
-        handle = await tab.doing(tab.page.evaluate_handle(_DROP_DOWN_AT, list(point)))
+        handle = await tab.run(tab.page.evaluate_handle(_DROP_DOWN_AT, list(point)))
         field = handle.as_element()
         if not isinstance(field, ElementHandle):
             await perform(tab, action, point, click_first=False)
             return
-        await tab.doing(field.focus())
-        await tabs.own.offer_options(tab, field, target.rectangle, self._behind)
+        await tab.run(field.focus())
+        await tabs.own_page.offer_options(tab, field, target.rectangle, self._background)
 
     async def _attach(self, page: Page, application: str, title: str) -> Tab:
         limit = self._settings.action_limit_seconds
@@ -345,7 +348,7 @@ class WebEnvironment:
         try:
             await download.save_as(path)
         except BrowserError:
-            # A download that was cancelled, or led to another machine, leaves no file.
+            # A download that was cancelled, or comes from another machine, leaves no file.
             path.unlink(missing_ok=True)
         with contextlib.suppress(BrowserError):
             await download.delete()  # the browser's own copy
@@ -368,7 +371,7 @@ _ENDINGS = re.compile(r"(\.tar)?\.[^. ]{1,16}$")
 
 
 def free_path(folder: Path, suggested: str) -> Path:
-    """Where a download goes: its suggested name, shortened to what a disk takes, numbered where it is taken.
+    """A free path for a download: its suggested name, shortened to the limit of disks, numbered if taken.
 
     >>> free_path(Path("/nowhere"), "../a/notes.tar.gz").name
     'notes.tar.gz'

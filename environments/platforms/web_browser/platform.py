@@ -14,15 +14,15 @@ missing, install = missing_for_start, install_applications
 
 
 def applications() -> tuple[Application, ...]:
-    """None: web applications are the catalogue's."""
+    """None: the catalogue contains all web applications."""
     return ()
 
 
 def prepare(data_folder: Path, say: Callable[[str], None]) -> str:
-    """Find or install a browser; what there is now, in words.
+    """Find or install a browser; describes it.
 
     Raises:
-        BrowserMissingError: there is none, and none can be had.
+        BrowserMissingError: there is none, and none can be installed.
     """
     from taskloom.environments.installing.browser_finding import install_browser
 

@@ -18,8 +18,7 @@ class WebBrowserSettings(Record):
     """How environments of the platform `web_browser` are made."""
 
     data_folder: Path
-    """Folder that holds the installed applications, the prepared states and, where there is no other, the
-    browser."""
+    """Folder with the installed applications, the prepared states and, if there is no other, the browser."""
     browser_executable: Path | None = None
     """Browser to start; None looks for one on the machine."""
     isolation: Isolation = "automatic"

@@ -1,1 +1,1 @@
-"""One module per format of files, called as the format is; it defines what `state.reading.Format` says."""
+"""One module per file format, named after the format; each implements `state.reading.Format`."""

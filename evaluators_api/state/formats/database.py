@@ -1,4 +1,4 @@
-"""SQLite databases as evidence holds them: SQL text with the tables' columns and their newest rows."""
+"""SQLite databases in evidence: SQL text with the columns of the tables and their newest rows."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from taskloom.evaluators_api.state.nodes import Node, Span, group, leaf, table_r
 
 SUFFIXES: frozenset[str] = frozenset()
 COLUMNS, COUNT, ROWS = "columns", "count", "rows"
-"""What each table has: its columns, the number of its rows, and the newest of them."""
+"""Parts of each table: its columns, the number of its rows, and the newest rows."""
 _NAME = r'"((?:[^"]|"")*)"'
 _START = re.compile(rf"\s*(?:CREATE TABLE {_NAME}\(|INSERT INTO {_NAME} VALUES\()")
 _TABLE = re.compile(rf'CREATE TABLE {_NAME}\(((?:"(?:[^"]|"")*"|[^";)])*)\);[^\n]*\n?')
@@ -22,13 +22,13 @@ _END = re.compile(r";[^\n]*(?:\n|\Z)")
 
 
 def recognises(text: str) -> bool:
-    """Whether it begins as the SQL text of a database does."""
+    """Whether the text begins like the SQL text of a database."""
     return _START.match(text) is not None
 
 
 def parse(text: str) -> Node:
-    """`(table, 'columns', column)`, `(table, 'count')` and `(table, 'rows', row, column)`, rows by their
-    primary key, or by their first column if that tells them apart."""
+    """`(table, 'columns', column)`, `(table, 'count')` and `(table, 'rows', row, column)`; rows are named by
+    their primary key, or by their first column if that identifies them."""
     tables: dict[str, _Table] = {}
     position = 0
     while position < len(text):
@@ -52,37 +52,37 @@ def parse(text: str) -> Node:
             raise StateUnreadableError(f"no statement at {position}")
         table = tables.setdefault(_unquoted(match.group(1)), _Table(position))
         cells, end = _cells(text, match.end())
-        ended = _END.match(text, end)
-        if ended is None:
-            raise StateUnreadableError(f"a statement that does not end, at {end}")
-        table.rows.append((cells, (position, ended.start() + 1), (position, ended.end())))
-        position = table.end = ended.end()
+        terminator = _END.match(text, end)
+        if terminator is None:
+            raise StateUnreadableError(f"unterminated statement at {end}")
+        table.rows.append((cells, (position, terminator.start() + 1), (position, terminator.end())))
+        position = table.end = terminator.end()
     if not tables:
         raise StateUnreadableError("no tables")
     return group("", "field", (0, len(text)), tuple(table.node(name) for name, table in tables.items()))
 
 
 def finish(before: str, after: str) -> str:
-    """`after`, an edit of `before`, with the numbers of rows that it has now."""
+    """`after`, an edit of `before`, with its present numbers of rows."""
     try:
         old, new = parse(before), parse(after)
     except StateUnreadableError:
         return after
     for table in reversed(new.children):
         count, rows = table.at((COUNT,)), table.at((ROWS,))
-        was_count, was_rows = old.at((table.name, COUNT)), old.at((table.name, ROWS))
-        if count is None or rows is None or was_count is None or was_rows is None or was_count.value is None:
+        old_count, old_rows = old.at((table.name, COUNT)), old.at((table.name, ROWS))
+        if count is None or rows is None or old_count is None or old_rows is None or old_count.value is None:
             continue
-        now = int(was_count.value) + len(rows.children) - len(was_rows.children)
-        after = after[: count.raw[0]] + str(max(0, now)) + after[count.raw[1] :]
+        row_count = int(old_count.value) + len(rows.children) - len(old_rows.children)
+        after = after[: count.raw[0]] + str(max(0, row_count)) + after[count.raw[1] :]
     return after
 
 
 def without_shifts(old: Node, new: Node, changes: Sequence[Change]) -> tuple[Change, ...]:
-    """`changes` without what only shows that evidence holds the newest rows of a large table.
+    """`changes` without those that occur only because evidence holds the newest rows of a large table.
 
-    A new row pushes the oldest one out of sight, a lost row lets an older one in; both stand behind all rows
-    that are in both states. A number of rows that the changes of rows explain is left out as well.
+    A new row pushes out the oldest row, and a lost row lets an older one in; both come after all rows that
+    are in both states. A changed number of rows that the changes of rows explain is left out as well.
     """
     found = list(changes)
     for table in new.children:
@@ -90,42 +90,48 @@ def without_shifts(old: Node, new: Node, changes: Sequence[Change]) -> tuple[Cha
         if before is None:
             continue
         old_rows, new_rows = before.parts((ROWS,)), table.parts((ROWS,))
-        hidden = _count(before) > len(old_rows) or _count(table) > len(new_rows)
-        known = {row.name for row in old_rows} & {row.name for row in new_rows}
-        tails = (_tail(old_rows, known) | _tail(new_rows, known)) if hidden and known else set()
+        is_cut = _row_count(before) > len(old_rows) or _row_count(table) > len(new_rows)
+        common = {row.name for row in old_rows} & {row.name for row in new_rows}
+        tails = (
+            (_names_after_common(old_rows, common) | _names_after_common(new_rows, common))
+            if is_cut and common
+            else set()
+        )
         place = (table.name, ROWS)
         found = [
             item
             for item in found
             if item.kind == "changed" or item.address[:2] != place or item.address[2:3] not in tails
         ]
-        if hidden and {row.naming for row in (*old_rows, *new_rows)} == {"position"}:
+        if is_cut and {row.naming for row in (*old_rows, *new_rows)} == {"position"}:
             found = _without_pushed_out(found, before, table)
         kinds = [item.kind for item in found if item.address[:2] == place and len(item.address) == 3]
-        if _count(table) - _count(before) == kinds.count("added") - kinds.count("removed"):
+        if _row_count(table) - _row_count(before) == kinds.count("added") - kinds.count("removed"):
             found = [item for item in found if item.address != (table.name, COUNT)]
     return tuple(found)
 
 
 def _without_pushed_out(changes: Sequence[Change], before: Node, table: Node) -> list[Change]:
-    """Without the oldest rows that new ones push out of sight, of a table whose rows have no names: as many
-    as its number of rows does not tell of."""
+    """`changes` of a table with unnamed rows, without the oldest rows that new ones push out: as many as the
+    number of rows does not account for."""
     rows = [item for item in changes if item.address[:2] == (table.name, ROWS) and len(item.address) == 3]
     lost = {int(item.address[2]): item for item in rows if item.kind == "removed"}
-    more = sum(item.kind == "added" for item in rows) - len(lost) - (_count(table) - _count(before))
+    surplus = (
+        sum(item.kind == "added" for item in rows) - len(lost) - (_row_count(table) - _row_count(before))
+    )
     oldest = range(len(before.parts((ROWS,))) - 1, -1, -1)
-    pushed = [lost[index] for index in takewhile(lost.__contains__, oldest)][: max(0, -more)]
+    pushed = [lost[index] for index in takewhile(lost.__contains__, oldest)][: max(0, -surplus)]
     return [item for item in changes if item not in pushed]
 
 
-def _count(table: Node) -> int:
+def _row_count(table: Node) -> int:
     count = table.at((COUNT,))
     return len(table.parts((ROWS,))) if count is None or count.value is None else int(count.value)
 
 
-def _tail(rows: Sequence[Node], known: set[str]) -> set[tuple[str, ...]]:
+def _names_after_common(rows: Sequence[Node], common: set[str]) -> set[tuple[str, ...]]:
     names = [row.name for row in rows]
-    last = max(index for index, name in enumerate(names) if name in known)
+    last = max(index for index, name in enumerate(names) if name in common)
     return {(name,) for name in names[last + 1 :]}
 
 
@@ -140,8 +146,8 @@ class _Table:
     def node(self, name: str) -> Node:
         columns, rows = table_rows([column for column, _ in self.columns], self.rows, self.keys or [0])
         begin = self.rows[0][1][0] if self.rows else self.end
-        told = zip(columns, self.columns, strict=False)
-        schema = tuple(leaf(column, "field", span, "") for column, (_, span) in told)
+        named_columns = zip(columns, self.columns, strict=False)
+        schema = tuple(leaf(column, "field", span, "") for column, (_, span) in named_columns)
         parts = [group(COLUMNS, "schema", (self.start, self.start), schema)]
         if self.count is not None:
             parts.append(leaf(COUNT, "schema", self.count[1], self.count[0]))

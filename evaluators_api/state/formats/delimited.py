@@ -1,4 +1,4 @@
-"""Tables as CSV or TSV: rows by the first column that tells them apart, fields by the first row."""
+"""Tables as CSV or TSV: rows named by the first column if it identifies them, fields by the first row."""
 
 import re
 
@@ -7,7 +7,7 @@ from taskloom.evaluators_api.state.nodes import Node, Span, group, leaf, table_r
 from taskloom.taskgraph.records.evidence import ARCHIVE_HEADER
 
 SUFFIXES: frozenset[str] = frozenset([".csv", ".tsv", ".gnumeric"])
-"""Workbooks are evidence as their cells."""
+"""Evidence describes workbooks by their cells."""
 HEADER = "header"
 """Name of the group with the names of the columns."""
 ROWS = "rows"
@@ -17,14 +17,14 @@ _Row = tuple[list[_Cell], Span]
 
 
 def recognises(text: str) -> bool:
-    """Whether it is the table of an archive's members; other tables are known by their names."""
+    """Whether the text is the table of an archive's members; other tables are known by their suffixes."""
     return text.startswith(ARCHIVE_HEADER)
 
 
 def parse(text: str) -> Node:
-    """`('header', column)` and `('rows', row, column)`; rows by their first field if it tells them apart."""
-    first = text.lstrip("\r\n").partition("\n")[0]
-    rows = _rows(text, max(",;\t", key=lambda mark: (first.count(mark), mark == ",")))
+    """`('header', column)` and `('rows', row, column)`; rows named by their first field if it is unique."""
+    first_line = text.lstrip("\r\n").partition("\n")[0]
+    rows = _rows(text, max(",;\t", key=lambda mark: (first_line.count(mark), mark == ",")))
     if not rows:
         raise StateUnreadableError("no rows")
     columns, body = table_rows(
@@ -32,9 +32,9 @@ def parse(text: str) -> Node:
         [(cells, (cells[0][1][0], cells[-1][1][1]), extent) for cells, extent in rows[1:]],
     )
     names, (_, begin) = rows[0]
-    told = zip(columns, names, strict=False)
-    head = tuple(leaf(column, "field", span, value) for column, (value, span) in told)
-    header = group(HEADER, "schema", (names[0][1][0], names[-1][1][1]), head)
+    named_columns = zip(columns, names, strict=False)
+    header_fields = tuple(leaf(column, "field", span, value) for column, (value, span) in named_columns)
+    header = group(HEADER, "schema", (names[0][1][0], names[-1][1][1]), header_fields)
     return group("", "field", (0, len(text)), (header, group(ROWS, "field", (begin, len(text)), body)))
 
 
@@ -47,7 +47,7 @@ def _rows(text: str, delimiter: str) -> list[_Row]:
     while position < len(text) or cells:
         match = cell.match(text, position)
         if match is None:
-            raise StateUnreadableError(f"a quoted field that does not end, at {position}")
+            raise StateUnreadableError(f"unterminated quoted field at {position}")
         quoted = match.group(1)
         span = (match.start(), match.start(3))
         cells.append((quoted.replace('""', '"') if quoted is not None else match.group(2), span))

@@ -1,4 +1,4 @@
-"""JSON, and what is written in it: notebooks, flows, drawings. Objects in lists are called by their id."""
+"""JSON and formats based on it: notebooks, flows, drawings. Objects in lists are named by their id."""
 
 import json
 import re
@@ -6,7 +6,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from taskloom.evaluators_api.errors import StateUnreadableError
-from taskloom.evaluators_api.state.nodes import Naming, Node, called, group, leaf, listed, separated
+from taskloom.evaluators_api.state.nodes import (
+    Naming,
+    Node,
+    group,
+    item_extents,
+    leaf,
+    named_items,
+    uniquely_named,
+)
 
 SUFFIXES: frozenset[str] = frozenset(
     [".json", ".ipynb", ".excalidraw", ".excalidrawlib", ".geojson", ".webmanifest"]
@@ -18,7 +26,7 @@ _SCALAR = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|nu
 
 
 def recognises(text: str) -> bool:
-    """Whether it begins and ends as an object or a list does, and `json` reads it."""
+    """Whether the text begins and ends like an object or a list, and `json` reads it."""
     bare = text.strip()
     try:
         return bare[:1] + bare[-1:] in ("{}", "[]") and json.loads(bare) is not None
@@ -49,13 +57,13 @@ class _Scanner:
     def value(self, name: str, naming: Naming, start: int, depth: int) -> Node:
         if depth > _DEEPEST:
             raise StateUnreadableError("nested too deeply")
-        mark = self._text[start : start + 1]
-        if mark == '"':
+        character = self._text[start : start + 1]
+        if character == '"':
             value, end = self._string(start)
             return leaf(name, naming, (start, end), value)
-        if mark == "{":
+        if character == "{":
             return self._object(name, naming, start, depth)
-        if mark == "[":
+        if character == "[":
             return self._list(name, naming, start, depth)
         match = _SCALAR.match(self._text, start)
         if match is None:
@@ -64,7 +72,7 @@ class _Scanner:
 
     def _object(self, name: str, naming: Naming, start: int, depth: int) -> Node:
         found: list[tuple[int, Node]] = []
-        for begin in self._each(start, "}"):
+        for begin in self._item_starts(start, "}"):
             key, position = self._string(begin)
             position = _after_space(self._text, position)
             self._expect(position, ":")
@@ -74,20 +82,20 @@ class _Scanner:
         wholes = [(begin, child.raw[1]) for begin, child in found]
         children = (
             replace(child, extent=extent, whole=whole)
-            for (_, child), extent, whole in zip(found, separated(wholes), wholes, strict=True)
+            for (_, child), extent, whole in zip(found, item_extents(wholes), wholes, strict=True)
         )
-        return group(name, naming, (start, self._end), called(children))
+        return group(name, naming, (start, self._end), uniquely_named(children))
 
     def _list(self, name: str, naming: Naming, start: int, depth: int) -> Node:
         found: list[Node] = []
-        for begin in self._each(start, "]"):
+        for begin in self._item_starts(start, "]"):
             found.append(self.value(str(len(found)), "position", begin, depth + 1))
             self._end = found[-1].raw[1]
-        extents = separated([child.raw for child in found])
-        return group(name, naming, (start, self._end), listed(found, extents))
+        extents = item_extents([child.raw for child in found])
+        return group(name, naming, (start, self._end), named_items(found, extents))
 
-    def _each(self, start: int, closing: str) -> Iterator[int]:
-        """Where each item begins; `_end` tells where the last one ended, and at last where all of it does."""
+    def _item_starts(self, start: int, closing: str) -> Iterator[int]:
+        """Yield the start of each item, whose end must be set in `_end`; at last set the end of the whole."""
         position = first = _after_space(self._text, start + 1)
         while self._text[position : position + 1] != closing:
             if position != first:
@@ -105,6 +113,6 @@ class _Scanner:
             raise StateUnreadableError(str(error)) from None
         return str(value), end
 
-    def _expect(self, position: int, mark: str) -> None:
-        if self._text[position : position + 1] != mark:
-            raise StateUnreadableError(f"no {mark!r} at {position}")
+    def _expect(self, position: int, character: str) -> None:
+        if self._text[position : position + 1] != character:
+            raise StateUnreadableError(f"no {character!r} at {position}")

@@ -4,11 +4,11 @@ import re
 
 from taskloom.evaluators_api.errors import StateUnreadableError
 from taskloom.evaluators_api.state.formats import lines
-from taskloom.evaluators_api.state.nodes import Node, called, group, leaf, trimmed
+from taskloom.evaluators_api.state.nodes import Node, group, leaf, trimmed, uniquely_named
 
 SUFFIXES: frozenset[str] = frozenset([".ini", ".cfg", ".conf", ".properties", ".env", ".tid", ".desktop"])
 BODY = "text"
-"""Name of what follows the header of a file without sections, after an empty line."""
+"""Name of the text after the header, and an empty line, of a file without sections."""
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _SECTION = re.compile(r"\[([^\]\n]+)\][ \t\r]*$")
 _KEY = re.compile(r"[^\s=:#;!\[][^=:]*(?=[=:])")
@@ -24,7 +24,7 @@ def parse(text: str) -> Node:
     for match in _LINE.finditer(text):
         (position, end), line = match.span(), match.group().rstrip("\r\n")
         if not line.strip() and pairs and not sections:
-            body = lines.behind(text, end, BODY)
+            body = lines.lines_from(text, end, BODY)
             break
         section, key = _SECTION.match(line), _KEY.match(line)
         if section is not None:
@@ -38,9 +38,9 @@ def parse(text: str) -> Node:
         elif line.strip() and not line.lstrip().startswith(_COMMENT) and not (target and line[:1] in " \t"):
             raise StateUnreadableError(f"no key at {position}")
     ends = [*(start for _, start, _ in sections[1:]), len(text)]
-    for (name, first, found), end in zip(sections, ends, strict=False):
-        pairs.append(group(name, "field", (first, end), called(found), (first, end)))
-    parts = (*called(pairs), *([] if body is None else [body]))
+    for (name, first, members), end in zip(sections, ends, strict=False):
+        pairs.append(group(name, "field", (first, end), uniquely_named(members), (first, end)))
+    parts = (*uniquely_named(pairs), *([] if body is None else [body]))
     if not parts:
         raise StateUnreadableError("no keys")
     return group("", "field", (0, len(text)), parts)

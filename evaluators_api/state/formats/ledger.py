@@ -4,15 +4,15 @@ import re
 from decimal import Decimal
 
 from taskloom.evaluators_api.errors import StateUnreadableError
-from taskloom.evaluators_api.state.nodes import Node, Span, called, group, leaf, trimmed
+from taskloom.evaluators_api.state.nodes import Node, Span, group, leaf, trimmed, uniquely_named
 
 SUFFIXES: frozenset[str] = frozenset([".beancount"])
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _DIRECTIVE = re.compile(
     r"(\d{4}-\d\d-\d\d)[ \t]+(\S+)[ \t]*([^\n]*)(?:\n|\Z)((?:[ \t](?=[^\n]*\S)[^\n]*(?:\n|\Z))*)"
 )
-"""Date, type, the rest of the line, and the lines behind it that are indented."""
-_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"[ \t]*')
+"""Date, type, the rest of the line, and the indented lines after it."""
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"[ \t]*')
 _POSTING = re.compile(r"[ \t]+(?:[!*][ \t]+)?([A-Z][\w-]*:[\w:-]+)(?=[ \t;]|$)")
 _NUMBER = re.compile(r"[-+]?\d{1,3}(?:,?\d{3})*(?:\.\d+)?|[-+]?\d+(?:\.\d+)?")
 _META = re.compile(r"[ \t]+([a-z][\w-]*):")
@@ -39,45 +39,48 @@ def parse(text: str) -> Node:
 
 
 def without_layout(tree: Node) -> Node:
-    """Amounts with one space in them, and those written out that were left to balance a transaction."""
-    return _regrouped(tree, tuple(_settled(part) for part in tree.children))
+    """Amounts with one space in them, and with the omitted amount that balances a transaction."""
+    return _with_children(tree, tuple(_balanced(part) for part in tree.children))
 
 
-def _settled(directive: Node) -> Node:
+def _balanced(directive: Node) -> Node:
     postings = directive.at(("postings",))
     if postings is None:
         return directive
     amounts = [_amount(posting) for posting in postings.children]
     known = [amount for amount in amounts if isinstance(amount, tuple)]
     units = {unit for _, unit in known}
-    rest: str | None = None
+    missing: str | None = None
     if amounts.count(None) == 1 and len(known) == len(amounts) - 1 and len(units) == 1:
-        rest = _written(-sum((number for number, _ in known), Decimal(0)), units.pop())
-    settled = []
+        missing = _format_amount(-sum((number for number, _ in known), Decimal(0)), units.pop())
+    complete = []
     for posting, amount in zip(postings.children, amounts, strict=True):
-        value = _written(*amount) if isinstance(amount, tuple) else amount if amount is not None else rest
+        value = (
+            _format_amount(*amount) if isinstance(amount, tuple) else missing if amount is None else amount
+        )
         others = [field for field in posting.children if field.name != "amount"]
-        told = [] if value is None else [leaf("amount", "field", posting.raw, value)]
-        settled.append(_regrouped(posting, (*others, *told)))
-    done = _regrouped(postings, tuple(settled))
-    return _regrouped(directive, tuple(done if field is postings else field for field in directive.children))
+        amount_fields = [] if value is None else [leaf("amount", "field", posting.raw, value)]
+        complete.append(_with_children(posting, (*others, *amount_fields)))
+    new_postings = _with_children(postings, tuple(complete))
+    fields = (new_postings if field is postings else field for field in directive.children)
+    return _with_children(directive, tuple(fields))
 
 
-def _regrouped(node: Node, children: tuple[Node, ...]) -> Node:
+def _with_children(node: Node, children: tuple[Node, ...]) -> Node:
     return node if node.value is not None else group(node.name, node.naming, node.raw, children, node.extent)
 
 
 def _amount(posting: Node) -> tuple[Decimal, str] | str | None:
-    """Number and unit of a posting; its words where they are something else; None where there are none."""
+    """Number and unit of a posting, or its amount as text if it has another form; None without an amount."""
     field = posting.at(("amount",))
     if field is None:
         return None
     words = (field.value or "").split()
-    plain = len(words) == 2 and _NUMBER.fullmatch(words[0])
-    return (Decimal(words[0].replace(",", "")), words[1]) if plain else " ".join(words)
+    is_simple = len(words) == 2 and _NUMBER.fullmatch(words[0])
+    return (Decimal(words[0].replace(",", "")), words[1]) if is_simple else " ".join(words)
 
 
-def _written(number: Decimal, unit: str) -> str:
+def _format_amount(number: Decimal, unit: str) -> str:
     return f"{format(number.normalize(), 'f')} {unit}"
 
 
@@ -87,7 +90,7 @@ def _directive(text: str, match: re.Match[str], name: str) -> Node:
     ]
     texts: list[tuple[str, Span]] = []
     position, line_end = match.span(3)
-    while (quoted := _TEXT.match(text, position, line_end)) is not None:
+    while (quoted := _QUOTED.match(text, position, line_end)) is not None:
         texts.append((_unescaped(quoted[1]), (quoted.start(), quoted.end(1) + 1)))
         position = quoted.end()
     names = ("narration",) if len(texts) == 1 else ("payee", "narration")
@@ -104,7 +107,7 @@ def _directive(text: str, match: re.Match[str], name: str) -> Node:
     if postings:
         fields.append(group("postings", "field", (postings[0].raw[0], postings[-1].raw[1]), tuple(postings)))
     written = (match.start(), match.start() + len(match.group().rstrip("\r\n")))
-    return group(name, "position", written, called(fields), match.span())
+    return group(name, "position", written, uniquely_named(fields), match.span())
 
 
 def _posting_or_meta(text: str, span: Span, postings: list[Node], fields: list[Node]) -> None:
@@ -121,7 +124,7 @@ def _posting_or_meta(text: str, span: Span, postings: list[Node], fields: list[N
         postings.append(group(str(len(postings)), "position", written, tuple(parts), extent))
     elif meta is not None:
         value = trimmed(text, span[0] + meta.end(), span[1])
-        quoted = _TEXT.fullmatch(text, *value)
+        quoted = _QUOTED.fullmatch(text, *value)
         shown = text[value[0] : value[1]] if quoted is None else _unescaped(quoted.group(1))
         fields.append(leaf(meta.group(1), "field", value, shown, extent, span))
 

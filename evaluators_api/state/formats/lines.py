@@ -7,12 +7,12 @@ from taskloom.evaluators_api.state.nodes import Node, group, leaf
 
 SUFFIXES: frozenset[str] = frozenset([".txt", ".md", ".log", ".py", ".rst", ".tex"])
 MOST_LINES = 10_000
-"""Lines that are told apart."""
+"""Most lines that are read separately."""
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 
 
 def parse(text: str) -> Node:
-    """One leaf per line, without its end; what follows the first `MOST_LINES` lines is one leaf."""
+    """One leaf per line, without its end; the text after the first `MOST_LINES` lines is one leaf."""
     lines: list[Node] = []
     for match in _LINE.finditer(text):
         if match.start() == len(text) and lines:
@@ -27,12 +27,12 @@ def parse(text: str) -> Node:
     return group("", "field", (0, len(text)), tuple(lines))
 
 
-def behind(text: str, start: int, name: str) -> Node:
-    """The lines of `text` from `start` on, as a group of this name."""
-    lines = tuple(_moved(node, start) for node in parse(text[start:]).children)
+def lines_from(text: str, start: int, name: str) -> Node:
+    """The lines of `text` from `start` on, as a group with this name."""
+    lines = tuple(_shifted(node, start) for node in parse(text[start:]).children)
     return group(name, "field", (start, len(text)), lines)
 
 
-def _moved(node: Node, by: int) -> Node:
+def _shifted(node: Node, by: int) -> Node:
     begin, end = node.extent or node.raw
     return replace(node, raw=(node.raw[0] + by, node.raw[1] + by), extent=(begin + by, end + by))

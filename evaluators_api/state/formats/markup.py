@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from taskloom.evaluators_api.errors import StateUnreadableError
-from taskloom.evaluators_api.state.nodes import Node, Span, called, group, leaf
+from taskloom.evaluators_api.state.nodes import Node, Span, group, leaf, uniquely_named
 
 SUFFIXES: frozenset[str] = frozenset([".xml", ".svg", ".html", ".htm", ".xhtml", ".drawio", ".opml", ".rss"])
 _DEEPEST = 200
@@ -23,38 +23,38 @@ _VERBATIM = frozenset(["script", "style"])
 
 
 def recognises(text: str) -> bool:
-    """Whether it begins with an XML declaration, a document type, or the tag of a known root."""
+    """Whether the text begins with an XML declaration, a document type, or the tag of a known root."""
     head = text.lstrip("\ufeff \t\r\n")[:200].casefold()
     return head.startswith(("<?xml", "<!doctype html", "<html", "<svg", "<mxfile", "<mxgraphmodel"))
 
 
 def parse(text: str) -> Node:
-    """Elements as groups. HTML may leave out end tags; what is never opened must not be closed."""
-    root = _Open("", 0, 0)
+    """Elements as groups. HTML may leave out end tags; every end tag must have a start tag."""
+    root = _OpenElement("", 0, 0)
     stack = [root]
     position = 0
     while position < len(text):
-        position = _step(text, position, stack)
+        position = _read_next(text, position, stack)
         if len(stack) > _DEEPEST:
             raise StateUnreadableError("nested too deeply")
     while len(stack) > 1:
         if stack[-1].tag.casefold() not in ("html", "body", "p", "li"):
             raise StateUnreadableError(f"<{stack[-1].tag}> is not closed")
-        _close(stack, len(text))
+        _close_element(stack, len(text))
     if not any(part.naming != "position" or part.children for part in root.parts):
         raise StateUnreadableError("no elements")
-    return group("", "field", (0, len(text)), _called(root.parts))
+    return group("", "field", (0, len(text)), _named_parts(root.parts))
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenElement:
     tag: str
     start: int
     inside: int
     parts: list[Node] = field(default_factory=list)
 
 
-def _step(text: str, position: int, stack: list[_Open]) -> int:
+def _read_next(text: str, position: int, stack: list[_OpenElement]) -> int:
     if text[position] != "<":
         found = text.find("<", position)
         end = len(text) if found < 0 else found
@@ -65,28 +65,28 @@ def _step(text: str, position: int, stack: list[_Open]) -> int:
             stack[-1].parts.append(_leaf((position, end), html.unescape(shown)))
         return end
     if text.startswith(_CDATA, position):
-        end = _found(text, "]]>", position)
+        end = _end_of(text, "]]>", position)
         stack[-1].parts.append(_leaf((position, end), text[position + len(_CDATA) : end - 3]))
         return end
     for opening, closing in _SKIPPED:
         if text.startswith(opening, position):
-            return _found(text, closing, position + len(opening))
+            return _end_of(text, closing, position + len(opening))
     closed = _CLOSING.match(text, position)
     if closed is not None:
         while stack[-1].tag.casefold() in ("p", "li") and stack[-1].tag != closed.group(1):
-            _close(stack, position)
+            _close_element(stack, position)
         if stack[-1].tag != closed.group(1) or len(stack) < 2:
             raise StateUnreadableError(f"</{closed.group(1)}> closes nothing")
-        _close(stack, closed.end())
+        _close_element(stack, closed.end())
         return closed.end()
-    return _open(text, position, stack)
+    return _open_element(text, position, stack)
 
 
-def _open(text: str, position: int, stack: list[_Open]) -> int:
+def _open_element(text: str, position: int, stack: list[_OpenElement]) -> int:
     opened = _OPENING.match(text, position)
     if opened is None:
         raise StateUnreadableError(f"no tag at {position}")
-    element = _Open(opened.group(1), position, 0)
+    element = _OpenElement(opened.group(1), position, 0)
     end = opened.end()
     while (match := _ATTRIBUTE.match(text, end)) is not None:
         span = match.span(2) if match.group(2) is not None else (match.end(1), match.end(1))
@@ -96,12 +96,12 @@ def _open(text: str, position: int, stack: list[_Open]) -> int:
         end = match.end()
     finished = _TAG_END.match(text, end)
     if finished is None:
-        raise StateUnreadableError(f"a tag that does not end, at {position}")
+        raise StateUnreadableError(f"unterminated tag at {position}")
     element.inside = finished.end()
     stack.append(element)
     name = element.tag.casefold()
     if finished.group(1) or name in _VOID:
-        _close(stack, finished.end())
+        _close_element(stack, finished.end())
     elif name in _VERBATIM:
         closing = re.compile(rf"</{name}\s*>", re.IGNORECASE).search(text, finished.end())
         if closing is None:
@@ -109,7 +109,7 @@ def _open(text: str, position: int, stack: list[_Open]) -> int:
         inside = text[finished.end() : closing.start()]
         if inside.strip():
             element.parts.append(_leaf((finished.end(), closing.start()), inside))
-        _close(stack, closing.end())
+        _close_element(stack, closing.end())
         return closing.end()
     return finished.end()
 
@@ -118,34 +118,34 @@ def _leaf(span: Span, value: str) -> Node:
     return leaf("text", "position", span, value, span)
 
 
-def _close(stack: list[_Open], end: int) -> None:
+def _close_element(stack: list[_OpenElement], end: int) -> None:
     element = stack.pop()
     span = (element.start, end)
-    node = group(element.tag, "position", span, _called(element.parts), span)
+    node = group(element.tag, "position", span, _named_parts(element.parts), span)
     stack[-1].parts.append(replace(node, digest=hash((element.tag, node.digest))))
 
 
-def _called(parts: list[Node]) -> tuple[Node, ...]:
-    """The parts with unique names: elements by id, those that are the only ones of their tag by tag."""
+def _named_parts(parts: list[Node]) -> tuple[Node, ...]:
+    """The parts with unique names: elements by id, or by tag if no other has the same tag."""
     names = [part.name for part in parts]
     counts = Counter(names)
     numbers = dict.fromkeys(counts, 0)
-    found: list[Node] = []
+    named: list[Node] = []
     for part in parts:
         identity = next((child.value for child in part.children if child.name in ("@id", "@xml:id")), None)
         if part.name.startswith("@"):
-            found.append(part)
+            named.append(part)
         elif identity:
-            found.append(replace(part, name=f"{part.name}#{identity}", naming="record"))
+            named.append(replace(part, name=f"{part.name}#{identity}", naming="record"))
         elif counts[part.name] == 1:
-            found.append(replace(part, naming="field"))
+            named.append(replace(part, naming="field"))
         else:
-            found.append(replace(part, name=f"{part.name}[{numbers[part.name]}]"))
+            named.append(replace(part, name=f"{part.name}[{numbers[part.name]}]"))
             numbers[part.name] += 1
-    return called(found)
+    return uniquely_named(named)
 
 
-def _found(text: str, mark: str, position: int) -> int:
+def _end_of(text: str, mark: str, position: int) -> int:
     end = text.find(mark, position)
     if end < 0:
         raise StateUnreadableError(f"{mark} is missing after {position}")

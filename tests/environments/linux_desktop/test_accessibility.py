@@ -29,7 +29,7 @@ class Program(Accessibility):
         super().__init__()
         self.above, self.asked = above, list[Reference]()
 
-    async def _maybe_property(self, *arguments: Any) -> list[Any]:
+    async def _try_property(self, *arguments: Any) -> list[Any]:
         self.asked.append(arguments[0])
         return [self.above[arguments[0]]] if arguments[0] in self.above else []
 
@@ -38,7 +38,7 @@ class Program(Accessibility):
 
 
 def between(program: Program, *known: Node) -> dict[Reference, Reference]:
-    found = asyncio.run(program._between(ROOT, [node(ROOT, (":1", "/desktop")), *known]))
+    found = asyncio.run(program._uncached_ancestors(ROOT, [node(ROOT, (":1", "/desktop")), *known]))
     return {item.reference: item.parent for item in found}
 
 
@@ -85,7 +85,7 @@ def up_to_date(
     inside: dict[str, str], *cached: Node, between: Sequence[Node] = ()
 ) -> dict[Reference, Reference]:
     told = {place(name): [place(child) for child in children] for name, children in inside.items()}
-    found = asyncio.run(Window(told)._brought_up_to_date(cached, between))
+    found = asyncio.run(Window(told)._with_reported_children(cached, between))
     return {item.reference: item.parent for item in found}
 
 

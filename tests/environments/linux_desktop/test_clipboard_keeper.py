@@ -63,19 +63,19 @@ class Played(ClipboardKeeper):
     """A keeper whose events are made by hand."""
 
     def __init__(self) -> None:
-        self._window, self._clipboard, self._place = Window(1), CLIPBOARD, PLACE
-        self._targets, self._pieces, self._not_content = TARGETS, PIECES, {TARGETS, OTHER}
-        self._kept, self._left, self._coming, self._going = {}, [], None, {}
-        self._since, self._asked = 0, X.NONE
-        self._owner = self._kept_of = X.NONE
+        self._window, self._clipboard, self._property = Window(1), CLIPBOARD, PLACE
+        self._targets, self._incr, self._not_content = TARGETS, PIECES, {TARGETS, OTHER}
+        self._contents, self._pending, self._incoming, self._outgoing = {}, [], None, {}
+        self._owned_since, self._requested = 0, X.NONE
+        self._owner = self._kept_owner = X.NONE
         self._display = SimpleNamespace(get_selection_owner=lambda _: 9, pending_events=lambda: 0)
         self._idle = threading.Event()
-        self._manager, self._ending = MANAGER, []
+        self._manager, self._save_requests = MANAGER, []
 
     def copied(self, offered: dict[int, bytes], time: int = 7, pieces: int = 0) -> None:
         """An application copies; large contents come in `pieces`."""
         notice = SimpleNamespace(owner=9, timestamp=time, sub_code=0)
-        self._owner_changed(notice)
+        self._handle_owner(notice)
         while not self._idle.is_set():
             kind = self._window.asked[-1]
             if kind == TARGETS:
@@ -84,20 +84,20 @@ class Played(ClipboardKeeper):
                 self._window.change_property(PLACE, PIECES, 32, [1])
             else:
                 self._window.change_property(PLACE, kind, 8, offered[kind])
-            self._take_in(SimpleNamespace(type=X.SelectionNotify, time=time, property=PLACE))
+            self._handle(SimpleNamespace(type=X.SelectionNotify, time=time, property=PLACE))
             if kind != TARGETS and pieces:
                 step = -(-len(offered[kind]) // pieces) or 1
                 parts = [offered[kind][at : at + step] for at in range(0, len(offered[kind]), step)]
                 for part in (*parts, b""):
                     self._window.change_property(PLACE, kind, 8, part)
                     changed = {"window": self._window, "atom": PLACE, "state": X.PropertyNewValue}
-                    self._take_in(SimpleNamespace(type=X.PropertyNotify, **changed))
+                    self._handle(SimpleNamespace(type=X.PropertyNotify, **changed))
 
     def pasted(self, kind: int) -> Any:
         """What an application gets that asks for `kind`; None where it is refused."""
         asker = Window(5)
         request = {"requestor": asker, "target": kind, "property": 50, "selection": CLIPBOARD, "time": 8}
-        self._take_in(SimpleNamespace(type=X.SelectionRequest, **request))
+        self._handle(SimpleNamespace(type=X.SelectionRequest, **request))
         assert len(asker.told) == 1
         if 50 not in asker.properties:
             return None
@@ -106,7 +106,7 @@ class Played(ClipboardKeeper):
             return first[2]
         while True:
             deleted = {"window": asker, "atom": 50, "state": X.PropertyDelete}
-            self._take_in(SimpleNamespace(type=X.PropertyNotify, **deleted))
+            self._handle(SimpleNamespace(type=X.PropertyNotify, **deleted))
             if not asker.properties[50][2]:
                 return whole
             whole += asker.properties[50][2]
@@ -124,7 +124,7 @@ def test_everything_that_was_offered_is_offered_again(offered: dict[int, bytes],
         assert keeper.wait(0), "the owner of now is the one whose contents are kept"
         assert sorted(keeper.pasted(TARGETS)) == sorted([TARGETS, *offered])
         assert {kind: keeper.pasted(kind) for kind in offered} == offered
-        assert keeper.pasted(OTHER) is None and not keeper._going
+        assert keeper.pasted(OTHER) is None and not keeper._outgoing
 
 
 def test_what_is_copied_next_takes_the_place_of_what_was_kept() -> None:
@@ -138,7 +138,7 @@ def test_a_late_answer_to_an_earlier_question_is_ignored() -> None:
     keeper = Played()
     keeper.copied({TEXT: b"new"}, time=9)
     keeper._window.change_property(PLACE, TEXT, 8, b"old")
-    keeper._take_in(SimpleNamespace(type=X.SelectionNotify, time=7, property=PLACE))
+    keeper._handle(SimpleNamespace(type=X.SelectionNotify, time=7, property=PLACE))
     assert keeper.pasted(TEXT) == b"new"
 
 
@@ -152,15 +152,15 @@ def test_more_than_the_limit_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_what_a_new_owner_offers_is_waited_for() -> None:
     keeper = Played()
     keeper.copied({TEXT: b"first"})
-    keeper._owner_changed(SimpleNamespace(owner=9, timestamp=9, sub_code=0))
+    keeper._handle_owner(SimpleNamespace(owner=9, timestamp=9, sub_code=0))
     assert not keeper.wait(0), "the same owner has copied again"
 
 
 def test_who_ends_is_told_once_all_that_it_copied_is_kept() -> None:
     keeper, ending = Played(), Window(5)
-    keeper._owner_changed(SimpleNamespace(owner=9, timestamp=7, sub_code=0))
+    keeper._handle_owner(SimpleNamespace(owner=9, timestamp=7, sub_code=0))
     asked = {"requestor": ending, "target": OTHER, "property": 50, "selection": MANAGER, "time": 8}
-    keeper._take_in(SimpleNamespace(type=X.SelectionRequest, **asked))
+    keeper._handle(SimpleNamespace(type=X.SelectionRequest, **asked))
     assert not ending.told, "nothing was kept yet"
     keeper.copied({TEXT: b"kept"})
     (told,) = ending.told

@@ -61,7 +61,11 @@ def test_a_host_that_needs_more_is_given_more(play: Play) -> None:
         'case "$*" in image*) exit 0;; *cgroupfs*--runtime*nofile*) exit 0;; esac; echo no >&2; exit 1',
     )
     found = working_engine("image")
-    assert "cgroupfs" in found.before and "--runtime" in found.before and "nofile=1024:1024" in found.behind
+    assert (
+        "cgroupfs" in found.program_options
+        and "--runtime" in found.program_options
+        and "nofile=1024:1024" in found.run_options
+    )
 
 
 def test_docker_is_taken_where_podman_does_not_work(play: Play) -> None:

@@ -101,7 +101,7 @@ def test_evidence_waits_for_what_an_application_writes_later(
     browser = browser.model_copy(update={"launch": browser.launch.model_copy(update={"state": state})})
     played._applications["browser"] = browser
     monkeypatch.setattr(time, "monotonic", lambda: 100.0)
-    played._acted = 100.0 - ago
-    assert played._unwritten() == 0.0, "nothing is waited for that was not started"
+    played._last_input_at = 100.0 - ago
+    assert played._seconds_until_written() == 0.0, "nothing is waited for that was not started"
     played._started = {"browser", "mousepad"}
-    assert played._unwritten() == wait
+    assert played._seconds_until_written() == wait

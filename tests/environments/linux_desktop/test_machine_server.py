@@ -93,7 +93,7 @@ async def test_what_it_cannot_do_is_refused_and_what_breaks_is_transient(client:
 
 
 async def test_a_server_that_is_gone_is_a_broken_environment(tmp_path: Path) -> None:
-    with pytest.raises(EnvironmentBrokenError, match="does not answer"):
+    with pytest.raises(EnvironmentBrokenError, match="did not answer"):
         await ServerClient(tmp_path / "nowhere.sock").request("observe")
 
 
@@ -134,7 +134,7 @@ async def test_a_port_of_the_machine_is_reached_through_the_socket(client: Serve
 
 
 async def test_the_end_of_the_host_ends_the_machine(client: ServerClient, served: Served) -> None:
-    await asyncio.to_thread(client.hold)
+    await asyncio.to_thread(client.open_lifeline)
     await client.request("observe")
     assert not served.ended.is_set()
     await client.close()

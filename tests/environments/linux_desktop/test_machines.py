@@ -99,7 +99,7 @@ async def test_a_machine_that_died_while_it_stood_ready_is_not_given_out(tmp_pat
 
     ready = ReadyMachines(make, tmp_path, 1)
     await ready.take()
-    (waiting,) = ready._coming
+    (waiting,) = ready._starting
     await waiting
     made[1].broken = True
     assert await ready.take() is made[2] and made[1].stopped

@@ -144,7 +144,7 @@ class Still(Desktop):
     """A desktop on which nothing is drawn."""
 
     def __init__(self) -> None:
-        self.screen = cast(Screen, SimpleNamespace(still_since=lambda: 60.0))
+        self.screen = cast(Screen, SimpleNamespace(seconds_still=lambda: 60.0))
         self._restless = frozenset()
 
 

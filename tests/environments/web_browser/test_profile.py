@@ -153,4 +153,4 @@ async def test_where_only_a_time_tells_changes_nothing_is_kept(screen: Screen) -
         screen.now = await screen.environment.reset([served(by_time=True)])
         starts |= {text for text in screen.texts if text.startswith("started")}
     assert len(starts) == 3
-    assert "by the second" in screen.environment.without_cache["servedtrue"]
+    assert "only to the second" in screen.environment.without_cache["servedtrue"]

@@ -74,7 +74,7 @@ async def test_it_is_opened_where_it_runs_put_back_at_every_reset_and_left_runni
         assert host.address(application) == f"http://localhost:{port}/list" and host.ports["tracker"] == port
         assert log.read_text() == "reset reset "
         snapshots = FileSnapshots(sandbox.home)
-        snapshots.elsewhere = dict(host.data_folders)
+        snapshots.outside_folders = dict(host.data_folders)
         found = snapshots.take()
         assert [(item.path, item.text) for item in found.files] == [
             (".applications/tracker/records.json", '{"place": "~/.applications/tracker/a"}')
@@ -111,10 +111,10 @@ async def test_what_is_not_there_is_said_with_the_field_to_change(tmp_path: Path
         ({"address": "https://127.0.0.1:80"}, "must be http://127.0.0.1:PORT"),
         ({"address": "http://127.0.0.1"}, "must be http://127.0.0.1:PORT"),
         ({"address": "http://127.0.0.1:99999"}, "must be http://127.0.0.1:PORT"),
-        ({"address": "http://127.0.0.1:80/list"}, "the page belongs into url_path"),
+        ({"address": "http://127.0.0.1:80/list"}, "the page belongs in url_path"),
         ({"address": "http://me:secret@127.0.0.1:80"}, "must be http://127.0.0.1:PORT"),
         ({"address": "http://127.0.0.1:80", "command": ["x"]}, "neither a command nor a folder"),
-        ({"reset_command": ["x"], "command": ["y"]}, "run at an address already"),
+        ({"reset_command": ["x"], "command": ["y"]}, "only for applications with an address"),
     ],
 )
 def test_an_entry_says_one_way_and_this_machine(launch: dict[str, object], said: str) -> None:

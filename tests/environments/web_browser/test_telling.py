@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from taskloom.environments.platforms.web_browser.servers import application_server as telling
-from taskloom.environments.platforms.web_browser.servers.application_server import asked_server
+from taskloom.environments.platforms.web_browser.servers.application_server import request_state
 from taskloom.resources.applications import ToldState
 
 
@@ -42,16 +42,16 @@ def port() -> Iterator[int]:
 
 
 def test_an_address_is_read_or_asked(port: int) -> None:
-    assert asked_server(ToldState(name="a.txt", address="/state"), port) == "up"
+    assert request_state(ToldState(name="a.txt", address="/state"), port) == "up"
     asked = ToldState(name="a.json", address="/ask", body="all", body_type="text/plain")
-    assert asked_server(asked, port) == "text/plain all"
+    assert request_state(asked, port) == "text/plain all"
 
 
 def test_what_is_no_answer_in_text_and_in_bounds_is_none(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(telling, "_MOST_BYTES", 100)
     for address in ("/missing", "/bytes", "/long"):
-        assert asked_server(ToldState(name="a.txt", address=address), port) is None
-    assert asked_server(ToldState(name="a.txt", address="/state"), 1) is None
+        assert request_state(ToldState(name="a.txt", address=address), port) is None
+    assert request_state(ToldState(name="a.txt", address="/state"), 1) is None
 
 
 def test_something_must_tell_a_state() -> None:

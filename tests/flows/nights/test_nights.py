@@ -48,7 +48,7 @@ def test_runs_are_listed_and_told_one_by_one(data: Path, monkeypatch: pytest.Mon
     assert listed["outcome"] == "published v1" and not listed["night"] and listed["composed"] >= 20
     assert "published v1" in CliRunner().invoke(app, ["runs"]).stdout
     told = CliRunner().invoke(app, ["runs", listed["run_id"]]).stdout
-    assert "explored simulated_notes: this run is no night" in told
+    assert "explored simulated_notes: this run is not a night" in told
     assert "gate tasks_lost holds" in told
     unknown = CliRunner().invoke(app, ["runs", "nobody"])
     assert "there is no run 'nobody'" in str(unknown.exception)

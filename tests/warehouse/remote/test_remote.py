@@ -241,7 +241,7 @@ def test_the_same_id_from_two_processes_is_stored_once(new_place: Places) -> Non
 
 
 def test_killed_writers_lose_double_and_tear_nothing(new_place: Places, tmp_path: Path) -> None:
-    found = run_kills(tmp_path, kills=2, writers=2, mean_life=0.3, place=new_place())
+    found = run_kills(tmp_path, kills=2, writers=2, mean_life=0.3, location=new_place())
 
     assert int(str(found["batches"])) > 0
     for fault in ("lost", "doubled", "torn", "in_one_table_only", "torn_reads", "torn_versions"):

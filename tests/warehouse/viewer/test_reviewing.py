@@ -91,7 +91,7 @@ def test_a_wrong_review_is_answered_with_the_page_and_what_was_written(
         "/review", data={**form, "verdict": "accepted", "failed": "sense", "note": "my long reason"}
     )
     assert answer.status_code == 400
-    assert "four times yes" in answer.text and "my long reason" in answer.text
+    assert "every question answered with yes" in answer.text and "my long reason" in answer.text
     assert 'value="sense" data-press="4" checked' in answer.text
     assert form_of(answer.text)["task"] == form["task"]
     assert stored(place) == []

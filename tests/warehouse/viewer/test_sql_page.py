@@ -7,11 +7,11 @@ from fastapi.testclient import TestClient
 
 from taskloom.warehouse.errors import QueryFailedError
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.viewer.pages.sql_page import ask
+from taskloom.warehouse.viewer.pages.sql_page import run_query
 
 
 def test_labels_with_numbers_are_drawn_as_bars(sampled: Warehouse) -> None:
-    answer = ask(sampled, "SELECT application, 2 * count(*) FROM subtasks GROUP BY 1 ORDER BY 1;")
+    answer = run_query(sampled, "SELECT application, 2 * count(*) FROM subtasks GROUP BY 1 ORDER BY 1;")
     assert answer.chart is not None
     assert [(bar.label, bar.count, bar.share) for bar in answer.chart.bars] == [
         ("notes", 2, 1.0),
@@ -21,26 +21,26 @@ def test_labels_with_numbers_are_drawn_as_bars(sampled: Warehouse) -> None:
 
 @pytest.mark.parametrize("sql", ["SELECT 'a', 'b'", "SELECT 1", "SELECT 1, 2, 3", "SELECT 'a', true"])
 def test_other_answers_are_not_drawn(sampled: Warehouse, sql: str) -> None:
-    assert ask(sampled, sql).chart is None
+    assert run_query(sampled, sql).chart is None
 
 
 def test_rows_beyond_the_limit_are_not_made(sampled: Warehouse) -> None:
-    answer = ask(sampled, "SELECT * FROM range(100000000000) -- all of them", most_rows=10)
+    answer = run_query(sampled, "SELECT * FROM range(100000000000) -- all of them", max_rows=10)
     assert [row[0] for row in answer.rows] == list(range(10))
-    assert answer.cut
+    assert answer.truncated
 
 
 def test_the_order_asked_for_is_kept(sampled: Warehouse) -> None:
-    answer = ask(sampled, "FROM range(1000) AS t(n) SELECT n ORDER BY n DESC", most_rows=3)
+    answer = run_query(sampled, "FROM range(1000) AS t(n) SELECT n ORDER BY n DESC", max_rows=3)
     assert [row[0] for row in answer.rows] == [999, 998, 997]
 
 
 def test_a_query_that_takes_too_long_is_given_up(sampled: Warehouse) -> None:
     with pytest.raises(QueryFailedError, match="longer than"):
-        ask(
+        run_query(
             sampled,
             "SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE a.range % 7 = b.range % 5",
-            most_seconds=0.2,
+            max_seconds=0.2,
         )
 
 
@@ -53,18 +53,18 @@ def test_a_query_that_takes_too_long_is_given_up(sampled: Warehouse) -> None:
 )
 def test_a_query_that_takes_too_much_memory_is_stopped(sampled: Warehouse, sql: str) -> None:
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    with pytest.raises(QueryFailedError, match=r"more than 1024 MB of memory.*ask for less"):
-        ask(sampled, sql)
+    with pytest.raises(QueryFailedError, match=r"more than 1024 MB of memory.*query fewer"):
+        run_query(sampled, sql)
     after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     assert after <= max(before, 1_000_000), "kilobytes that any process started here took at most"
-    assert ask(sampled, "SELECT 1").rows == ((1,),)
+    assert run_query(sampled, "SELECT 1").rows == ((1,),)
 
 
 @pytest.mark.parametrize(
     "sql", ["DESCRIBE tasks", "SUMMARIZE subtasks", "VALUES (1)", "WITH a AS (SELECT 1) FROM a"]
 )
 def test_all_that_the_warehouse_answers_can_be_asked(sampled: Warehouse, sql: str) -> None:
-    assert ask(sampled, sql).rows
+    assert run_query(sampled, sql).rows
 
 
 @pytest.mark.parametrize(

@@ -146,6 +146,6 @@ def test_two_versions_stand_side_by_side(filled: Warehouse) -> None:
         assert "/at/v1/tasks/gone" in text and "/at/v2/tasks/new" in text
         assert "/at/v1/tasks/new" not in text
         assert "Said in other words" in text and task.instruction[:10] in text
-        assert "No task of both" in pages.get("/compare?first=v2&second=v2").text
+        assert "No common task" in pages.get("/compare?first=v2&second=v2").text
         assert pages.get("/compare?first=v1&second=v9").status_code == 404
         assert 'name="second"' in pages.get("/").text

@@ -1,5 +1,5 @@
 "use strict";
-// Turns what a person does on the picture into one action, and sends it.
+// Turns a person's input on the picture into one action, and sends it.
 (() => {
   const form = document.querySelector("#play"), screen = document.querySelector("#screen"), typed = document.querySelector("#typed");
   let down = null, clicks = null, keys = "", shown = "", turned = [0, 0], pause = 0, sent = false;

@@ -39,7 +39,7 @@
     Escape: () => { if (versions) versions.open = false; },
   };
 
-  // The graph of an attempt: every subtask as it stood after the step that is shown.
+  // The graph of an attempt: the state of every subtask after the step that is shown.
   const states = JSON.parse(one("[data-states]")?.dataset.states || "{}");
   const light = (step) => {
     for (const [name, state] of Object.entries(states[step] || {})) {

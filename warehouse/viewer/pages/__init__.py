@@ -5,7 +5,7 @@ task_pages        tasks
 subtask_pages     subtasks
 experiment_pages  attempts of agents, leaderboards, agents side by side, attempts step by step
 play_pages        a person plays
-recording_pages   a trajectory step by step, and what was said in a model call
+recording_pages   a trajectory step by step, and the messages of a model call
 review_pages      people accept and reject tasks
-sql_page          asks SQL; answers and tasks as files
+sql_page          SQL queries; results and tasks as files
 """

@@ -39,19 +39,19 @@ _COSTS = (
 
 
 def add_pages(application: FastAPI, site: Site) -> None:
-    """Add `/` (overview), `/complexity` and `/costs`, whose counts are remembered, and for the present state
-    `/compare`, which asks it about two versions."""
+    """Add `/` (overview), `/complexity` and `/costs`, whose counts are cached, and for the present state
+    `/compare` of two versions."""
 
     @application.get("/")
     def overview(request: Request) -> HTMLResponse:
-        return site.memory.get("overview", lambda: _overview(site))
+        return site.cache.get("overview", lambda: _overview(site))
 
     @application.get("/complexity")
     def complexity(request: Request) -> HTMLResponse:
         values = TaskFilter.of(request.query_params).values
         chosen: dict[str, str] = {name: values[name] for name in DIMENSIONS}
-        cells = site.memory.get("cells", lambda: read_cells(site.store))
-        charts = site.memory.get("complexity", lambda: complexity_charts(site.store))
+        cells = site.cache.get("cells", lambda: read_cells(site.store))
+        charts = site.cache.get("complexity", lambda: complexity_charts(site.store))
         fixed = {name: level for name, level in chosen.items() if level}
         return site.page(
             "complexity.html.jinja",
@@ -61,9 +61,9 @@ def add_pages(application: FastAPI, site: Site) -> None:
             summed_up=_SUMMED_UP,
             pairs=list(product(LEVELS, repeat=2)),
             map_rows=_map_rows(cells, fixed),
-            tasks=_count(cells, fixed),
-            existing=sum(_has(cell, fixed) for cell in possible_cells()),
-            filled=sum(_has(cell, fixed) for cell, count in cells.items() if count),
+            tasks=_count_tasks(cells, fixed),
+            existing=sum(_matches(cell, fixed) for cell in possible_cells()),
+            filled=sum(_matches(cell, fixed) for cell, count in cells.items() if count),
             tasks_link=address("/tasks", fixed),
             chosen=chosen,
             charts=charts,
@@ -71,14 +71,14 @@ def add_pages(application: FastAPI, site: Site) -> None:
 
     @application.get("/costs")
     def costs(request: Request) -> HTMLResponse:
-        return site.memory.get("costs", lambda: _costs(site))
+        return site.cache.get("costs", lambda: _costs(site))
 
     if site.store.version is None:
 
         @application.get("/compare")
         def compare(request: Request) -> HTMLResponse:
-            asked = request.query_params
-            return _comparison(site, asked.get("first", ""), asked.get("second", ""))
+            query = request.query_params
+            return _comparison(site, query.get("first", ""), query.get("second", ""))
 
 
 def _overview(site: Site) -> HTMLResponse:
@@ -107,24 +107,24 @@ def _costs(site: Site) -> HTMLResponse:
 
 
 def _cost_charts(store: Warehouse, charged: bool) -> tuple[Chart, ...]:
-    def counted(title: str, note: str, label: str, amount: str) -> Chart:
+    def sum_chart(title: str, note: str, label: str, amount: str) -> Chart:
         rows = store.query(
             f"SELECT {label}, {amount} FROM model_calls GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 20"
         ).rows()
         return chart(title, note, [(str(name).replace("_", " "), count) for name, count in rows])
 
     return (
-        counted("Price by stage", "US dollars", "stage", "sum(cost_usd)")
+        sum_chart("Price by stage", "US dollars", "stage", "sum(cost_usd)")
         if charged
-        else counted("Input tokens by stage", "nothing was charged", "stage", "sum(input_tokens)::BIGINT"),
-        counted("Calls by stage", "answers from the ledger included", "stage", "count(*)"),
-        counted("Output tokens by role", "reasoning included", "role", "sum(output_tokens)::BIGINT"),
-        counted("Outcomes", "what became of the replies", "outcome", "count(*)"),
+        else sum_chart("Input tokens by stage", "nothing was charged", "stage", "sum(input_tokens)::BIGINT"),
+        sum_chart("Calls by stage", "answers from the ledger included", "stage", "count(*)"),
+        sum_chart("Output tokens by role", "reasoning included", "role", "sum(output_tokens)::BIGINT"),
+        sum_chart("Outcomes", "what became of the replies", "outcome", "count(*)"),
     )
 
 
 _Places = list[dict[str, object]]
-_SHADES = 5  # beside 0, for no task
+_SHADES = 5  # besides 0, for no task
 _ROWS, _COLUMNS, _SUMMED_UP = (
     tuple(row.name for row in TABLE if row.on_map == place) for place in ("row", "column", "")
 )
@@ -138,7 +138,7 @@ def read_cells(warehouse: Warehouse) -> dict[Cell, int]:
 
 
 def _level_rows(cells: Mapping[Cell, int], fixed: Mapping[str, str]) -> list[tuple[str, _Places]]:
-    """A row per dimension, a place per level: it counts the tasks with it and the other fixed ones."""
+    """A row per dimension with a place per level, which counts tasks with it and the other fixed levels."""
     rows = []
     for dimension in map(str, DIMENSIONS):
         others = {name: level for name, level in fixed.items() if name != dimension}
@@ -169,23 +169,23 @@ def _map_rows(cells: Mapping[Cell, int], fixed: Mapping[str, str]) -> list[_Plac
 
 def _places(cells: Mapping[Cell, int], wanted: Sequence[Mapping[str, str]]) -> _Places:
     """For each combination of levels the tasks that have it, and whether a graph can."""
-    counts = [_count(cells, item) for item in wanted]
+    counts = [_count_tasks(cells, item) for item in wanted]
     return [
         {
             "count": count,
-            "possible": any(_has(cell, item) for cell in possible_cells()),
+            "possible": any(_matches(cell, item) for cell in possible_cells()),
             "shade": 0 if not count else max(1, round(_SHADES * count / max(counts))),
         }
         for item, count in zip(wanted, counts, strict=True)
     ]
 
 
-def _has(cell: Cell, wanted: Mapping[str, str]) -> bool:
+def _matches(cell: Cell, wanted: Mapping[str, str]) -> bool:
     return all(wanted.get(name, level) == level for name, level in zip(DIMENSIONS, cell, strict=True))
 
 
-def _count(cells: Mapping[Cell, int], wanted: Mapping[str, str]) -> int:
-    return sum(count for cell, count in cells.items() if _has(cell, wanted))
+def _count_tasks(cells: Mapping[Cell, int], wanted: Mapping[str, str]) -> int:
+    return sum(count for cell, count in cells.items() if _matches(cell, wanted))
 
 
 def _comparison(site: Site, first: str, second: str) -> HTMLResponse:
@@ -215,10 +215,10 @@ def _comparison(site: Site, first: str, second: str) -> HTMLResponse:
 def task_changes(warehouse: Warehouse, first: int, second: int) -> dict[str, list[dict[str, JsonValue]]]:
     """The tasks that differ between two snapshots: `added`, `removed`, and `changed` with both states."""
 
-    def only_in(here: int, there: int) -> list[dict[str, JsonValue]]:
+    def only_in(snapshot: int, other: int) -> list[dict[str, JsonValue]]:
         return warehouse.query(
-            f"SELECT task_id, instruction, status FROM tasks AT (VERSION => {here})"
-            f" WHERE task_id NOT IN (SELECT task_id FROM tasks AT (VERSION => {there}))"
+            f"SELECT task_id, instruction, status FROM tasks AT (VERSION => {snapshot})"
+            f" WHERE task_id NOT IN (SELECT task_id FROM tasks AT (VERSION => {other}))"
             f" ORDER BY task_id LIMIT {TASKS_SHOWN}"
         ).as_dicts()
 

@@ -1,5 +1,5 @@
-"""What was recorded: trajectories as strips (for each step the screen with the control acted on, thought and
-action), and the model calls behind an item."""
+"""Recordings: trajectories as strips (for each step the screen with the control acted on, thought and
+action), and the model calls for an item."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from pydantic import JsonValue
 from taskloom.taskgraph.records.task import ReplayedSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskloom.warehouse.errors import ScreenshotMissingError
-from taskloom.warehouse.exporting.recordings import image_size, in_words, points_of
+from taskloom.warehouse.exporting.recordings import describe_step, image_size, points_of
 from taskloom.warehouse.records import ModelCallRecord
 from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.viewer.website import Site
 
 _PNG_HEAD = 24
-_REPLAYED = "task:"
-"""What the subtask id of a replay's trajectory begins with, before the id of the task."""
+_REPLAY_PREFIX = "task:"
+"""Prefix of the task's id in the subtask id of a replay's trajectory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,11 @@ class Frame:
     mark: tuple[int, int, int, int] | None
     """Left, top, width and height of the control, in pixels of the picture."""
     points: tuple[tuple[int, int], ...]
-    """Where on the picture the action was, in pixels; several for a drag, none where it has no place."""
+    """Points of the action on the picture, in pixels; several for a drag, none where it has no place."""
 
 
 def step_of(text: str) -> int:
-    """The number of a step in a page's parameters; 1 where it is none.
+    """The number of a step in a page's parameters; 1 where it is not a number.
 
     >>> step_of("3"), step_of(""), step_of("-2"), step_of("x")
     (3, 1, 1, 1)
@@ -70,7 +70,7 @@ def _frame(warehouse: Warehouse, step: TrajectoryStep, subtasks: tuple[ReplayedS
     return Frame(
         number=step.step,
         subtask=next(owners, 0),
-        action=in_words(step),
+        action=describe_step(step),
         thought=step.thought,
         problem=step.problem,
         picture=step.observation_screenshot.sha256 if size else "",
@@ -88,48 +88,50 @@ def _size(warehouse: Warehouse, sha256: str) -> tuple[int, int] | None:
     return image_size(head) if len(head) >= _PNG_HEAD and head.startswith(b"\x89PNG") else None
 
 
-_MOST_CALLS = 200
-_OF_ITEM = (
+_MAX_CALLS = 200
+_CALLS_OF_ITEM = (
     "SELECT call_id, stage, role, provider, model, purpose, outcome, input_tokens, output_tokens, cost_usd,"
     " latency_seconds FROM model_calls WHERE item_id = ? ORDER BY finished_at, call_id"
-    f" LIMIT {_MOST_CALLS}"
+    f" LIMIT {_MAX_CALLS}"
 )
 
 
 ReadCall = Callable[[str], object]
-"""What was said in the call with this key, its `messages` with `role` and `content` and its `reply`, as the
-template shows it; None where it is not known."""
+"""Reads the call with a key for the template: its `messages` with `role` and `content`, and its `reply`; None
+where they are unknown."""
 
 
 def calls_for(warehouse: Warehouse, item_id: str) -> list[dict[str, JsonValue]]:
-    """Calls that a subtask, task or application was the first to need, oldest first; at most 200."""
-    return warehouse.query(_OF_ITEM, [item_id]).as_dicts()
+    """Calls first made for a subtask, task or application, oldest first; at most 200."""
+    return warehouse.query(_CALLS_OF_ITEM, [item_id]).as_dicts()
 
 
 def add_pages(application: FastAPI, site: Site, read_call: ReadCall | None) -> None:
-    """Add the pages of one trajectory and of one call; `read_call` finds what was said, where it was kept."""
+    """Add the pages of one trajectory and of one call; `read_call` reads the messages of calls."""
 
     @application.get("/calls/{call_id:path}")
     def call(call_id: str, request: Request) -> HTMLResponse:
-        found = site.one(ModelCallRecord, "call_id", call_id, "model call")
+        record = site.find_record(ModelCallRecord, "call_id", call_id, "model call")
         return site.page(
             "call.html.jinja",
-            call=found,
-            said=read_call(found.key) if read_call else None,
-            is_task=bool(site.store.query("SELECT 1 FROM tasks WHERE task_id = ?", [found.item_id]).scalar()),
+            call=record,
+            conversation=read_call(record.key) if read_call else None,
+            is_task=bool(
+                site.store.query("SELECT 1 FROM tasks WHERE task_id = ?", [record.item_id]).scalar()
+            ),
             is_subtask=bool(
-                site.store.query("SELECT 1 FROM subtasks WHERE subtask_id = ?", [found.item_id]).scalar()
+                site.store.query("SELECT 1 FROM subtasks WHERE subtask_id = ?", [record.item_id]).scalar()
             ),
         )
 
     @application.get("/trajectories/{trajectory_id:path}")
     def trajectory(trajectory_id: str, request: Request) -> HTMLResponse:
-        found = site.one(Trajectory, "trajectory_id", trajectory_id, "trajectory")
+        record = site.find_record(Trajectory, "trajectory_id", trajectory_id, "trajectory")
         return site.page(
             "trajectory.html.jinja",
-            trajectory=found,
-            task_id=_task_of(site.store, found),
-            frames=read_strip(site.store, found),
+            trajectory=record,
+            task_id=_task_of(site.store, record),
+            frames=read_strip(site.store, record),
             step=step_of(request.query_params.get("step", "")),
         )
 
@@ -137,6 +139,6 @@ def add_pages(application: FastAPI, site: Site, read_call: ReadCall | None) -> N
 def _task_of(store: Warehouse, trajectory: Trajectory) -> str:
     """The task of a replay or an attempt; empty for the trajectory of a subtask."""
     name = trajectory.subtask_id
-    if name.startswith(_REPLAYED):
-        return name.removeprefix(_REPLAYED)
+    if name.startswith(_REPLAY_PREFIX):
+        return name.removeprefix(_REPLAY_PREFIX)
     return str(store.query("SELECT coalesce(max(task_id), '') FROM tasks WHERE task_id = ?", [name]).scalar())

@@ -1,4 +1,4 @@
-"""Pages on which people accept and reject tasks, and on which it is seen how far they agree."""
+"""Pages on which people accept and reject tasks, and that show how far they agree."""
 
 import asyncio
 import hashlib
@@ -31,14 +31,14 @@ from taskloom.warehouse.viewer.website import Site, address, form_of
 class ReviewDesk:
     """Stores reviews in the present state of a warehouse. May be used from several threads.
 
-    Each viewer has a token of its own, made when it starts: a form without it was not made by this viewer.
+    Each viewer makes its own token when it starts: a form without it was not made by this viewer.
     """
 
     def __init__(self, address: str | Path) -> None:
         """Write to the warehouse at `address`; it is opened for each review and closed again."""
         self.token = secrets.token_urlsafe(32)
         self._address = address
-        self._guard = threading.Lock()
+        self._lock = threading.Lock()
 
     def knows(self, token: str) -> bool:
         """Whether a form was made by this viewer."""
@@ -46,19 +46,19 @@ class ReviewDesk:
 
     def store(self, review: Review) -> None:
         """Store and commit a review, or raise."""
-        with self._guard, Warehouse(self._address) as opened:
-            opened.write([review])
+        with self._lock, Warehouse(self._address) as warehouse:
+            warehouse.write([review])
 
 
-class WritesAlone:
-    """Answers a POST when all other requests have ended, and holds up new ones until then."""
+class ExclusiveWrites:
+    """Answers a POST when all other requests have ended, and delays new ones until then."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._entrance = asyncio.Lock()
-        self._inside = 0
-        self._empty = asyncio.Event()
-        self._empty.set()
+        self._gate = asyncio.Lock()
+        self._active = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -66,19 +66,19 @@ class WritesAlone:
             await self._app(scope, receive, send)
             return
         if scope["method"] == "POST":
-            async with self._entrance:
-                await self._empty.wait()
+            async with self._gate:
+                await self._idle.wait()
                 await self._app(scope, receive, send)
             return
-        async with self._entrance:
-            self._inside += 1
-            self._empty.clear()
+        async with self._gate:
+            self._active += 1
+            self._idle.clear()
         try:
             await self._app(scope, receive, send)
         finally:
-            self._inside -= 1
-            if not self._inside:
-                self._empty.set()
+            self._active -= 1
+            if not self._active:
+                self._idle.set()
 
 
 _MEANING = {
@@ -91,7 +91,7 @@ _PEOPLE: Final = "SELECT reviewer, count(*) AS tasks FROM latest_reviews GROUP B
 
 
 def add_pages(application: FastAPI, site: Site, desk: ReviewDesk | None) -> None:
-    """Add the pages; without a desk they only show what people said."""
+    """Add the pages; without a desk they only show the reviews."""
 
     @application.get("/review")
     def reviews(request: Request) -> HTMLResponse:
@@ -101,7 +101,7 @@ def add_pages(application: FastAPI, site: Site, desk: ReviewDesk | None) -> None
             people=site.store.query(_PEOPLE).as_dicts(),
             enabled=desk is not None,
             chosen=TaskFilter.of(request.query_params).values,
-            choices=site.memory.get("choices", lambda: choices(site.store)),
+            choices=site.cache.get("choices", lambda: choices(site.store)),
             dimensions=DIMENSIONS,
             levels=LEVELS,
         )
@@ -111,30 +111,30 @@ def add_pages(application: FastAPI, site: Site, desk: ReviewDesk | None) -> None
 
     @application.get("/review/next")
     def next_task(request: Request) -> Response:
-        given = request.query_params
-        by = " ".join(given.get("by", "").split())
+        parameters = request.query_params
+        by = " ".join(parameters.get("by", "").split())
         if not by:
-            return RedirectResponse(f"{site.at}/review", status_code=303)
-        return _desk_page(site, desk, by, given)
+            return RedirectResponse(f"{site.base_path}/review", status_code=303)
+        return _desk_page(site, desk, by, parameters)
 
     @application.post("/review")
-    async def take_review(request: Request) -> Response:
+    async def submit_review(request: Request) -> Response:
         form = await form_of(request)
         if not desk.knows(form.get("token", "")):
             raise HTTPException(
                 403,
-                "This form was made by another site, or before the viewer was started anew. Open it again.",
+                "This form was made by another site, or before the viewer was restarted. Open it again.",
             )
-        return await run_in_threadpool(_take, site, desk, form)
+        return await run_in_threadpool(_store_review, site, desk, form)
 
 
-def _take(site: Site, desk: ReviewDesk, form: Mapping[str, str]) -> Response:
+def _store_review(site: Site, desk: ReviewDesk, form: Mapping[str, str]) -> Response:
     filters = TaskFilter.of(form).values
     task_id, by = form.get("task", ""), " ".join(form.get("by", "").split())
-    task = site.one(Task, "task_id", task_id, "task")
+    task = site.find_record(Task, "task_id", task_id, "task")
     failed = tuple(name for name in QUESTIONS if name in form.get("failed", "").split(","))
     try:
-        if form.get("read", "") != _mark(task):
+        if form.get("read", "") != _instruction_hash(task):
             raise ReviewInvalidError(
                 "This review was not stored: the instruction has changed since the page was opened. Read it"
                 " again."
@@ -146,25 +146,25 @@ def _take(site: Site, desk: ReviewDesk, form: Mapping[str, str]) -> Response:
         return _desk_page(site, desk, by, {**form, "task": task_id}, problem=str(error))
     desk.store(review)
     return RedirectResponse(
-        address(f"{site.at}/review/next", {"by": review.reviewer, "after": task_id, **filters}),
+        address(f"{site.base_path}/review/next", {"by": review.reviewer, "after": task_id, **filters}),
         status_code=303,
     )
 
 
-def _mark(task: Task) -> str:
+def _instruction_hash(task: Task) -> str:
     return hashlib.sha256(task.instruction.encode()).hexdigest()
 
 
 def _desk_page(
-    site: Site, desk: ReviewDesk, by: str, given: Mapping[str, str], problem: str = ""
+    site: Site, desk: ReviewDesk, by: str, parameters: Mapping[str, str], problem: str = ""
 ) -> HTMLResponse:
-    chosen = TaskFilter.of(given)
-    queue = site.memory.renewed(
-        ("queue", *chosen.values.values()), lambda former: queue_of(site.store, chosen, former)
+    chosen = TaskFilter.of(parameters)
+    queue = site.cache.get_or_update(
+        ("queue", *chosen.values.values()), lambda previous: queue_of(site.store, chosen, previous)
     )
-    progress = progress_of(queue, reviewed_by(site.store, by), given.get("after", ""))
-    task_id = given.get("task", "") or progress.task_id
-    mine = list(
+    progress = progress_of(queue, reviewed_by(site.store, by), parameters.get("after", ""))
+    task_id = parameters.get("task", "") or progress.task_id
+    own_reviews = list(
         site.store.read(
             Review,
             "reviewer = ? AND (task_id, reviewed_at) IN (SELECT (task_id, reviewed_at) FROM latest_reviews)",
@@ -175,14 +175,18 @@ def _desk_page(
     filters = chosen.values
     if not task_id:
         return site.page(
-            "review_done.html.jinja", by=by, progress=progress, filtered=any(filters.values()), last=mine[:1]
+            "review_done.html.jinja",
+            by=by,
+            progress=progress,
+            filtered=any(filters.values()),
+            last=own_reviews[:1],
         )
-    task = site.one(Task, "task_id", task_id, "task")
+    task = site.find_record(Task, "task_id", task_id, "task")
     numbers = numbers_of(task)
-    earlier = next((item for item in mine if item.task_id == task_id), None)
-    kept = {"failed": tuple(given.get("failed", "").split(",")), "note": given.get("note", "")}
+    earlier = next((item for item in own_reviews if item.task_id == task_id), None)
+    draft = {"failed": tuple(parameters.get("failed", "").split(",")), "note": parameters.get("note", "")}
     if not problem and earlier is not None:
-        kept = {"failed": earlier.failed, "note": earlier.note}
+        draft = {"failed": earlier.failed, "note": earlier.note}
     return site.page(
         "review.html.jinja",
         400 if problem else 200,
@@ -193,21 +197,21 @@ def _desk_page(
         drawing=draw_svg(task.graph, numbers),
         rows=node_rows(task, numbers),
         earlier=earlier,
-        others=_others(site, task, by) if earlier is not None else [],
-        kept=kept,
-        last=next((item for item in mine if item.task_id != task_id), None),
+        others=_reviews_of_others(site, task, by) if earlier is not None else [],
+        draft=draft,
+        last=next((item for item in own_reviews if item.task_id != task_id), None),
         progress=progress,
         filters=filters,
         questions=_MEANING,
         token=desk.token,
-        mark=_mark(task),
+        mark=_instruction_hash(task),
         skip=address("/review/next", {"by": by, "after": task_id, **filters}),
         query=address("", {"by": by, **filters}).removeprefix("?"),
     )
 
 
-def _others(site: Site, task: Task, by: str) -> list[dict[str, JsonValue]]:
-    """What others said of the task; shown only to those who have said something themselves."""
+def _reviews_of_others(site: Site, task: Task, by: str) -> list[dict[str, JsonValue]]:
+    """Other people's reviews of the task, shown only to those who have reviewed it themselves."""
     return site.store.query(
         "SELECT reviewer, accepted, failed, note FROM latest_reviews"
         " WHERE task_id = ? AND instruction = ? AND reviewer <> ? ORDER BY reviewer",
@@ -215,13 +219,13 @@ def _others(site: Site, task: Task, by: str) -> list[dict[str, JsonValue]]:
     ).as_dicts()
 
 
-MOST_TASKS: Final = 1000
+MAX_TASKS: Final = 1000
 _FINISHED: Final = "status IN ('validated', 'imported')"
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a person is in a queue."""
+    """A person's progress in a queue."""
 
     done: int
     """Tasks of the queue that the person has reviewed."""
@@ -240,27 +244,27 @@ class Queue:
 
 
 def queue_of(warehouse: Warehouse, chosen: TaskFilter, former: Queue | None = None) -> Queue:
-    """The tasks that the filter allows: one of each combination of levels, then the others, by lot.
+    """The tasks that the filter allows: one of each combination of levels, then the others, shuffled.
 
     Those of the `former` queue keep their order, and new ones follow. Only finished tasks, unless the
     filter names a status. Otherwise the order depends on the ids alone.
     """
     known = former.order if former else ()
-    condition, bound = chosen.condition()
+    condition, parameters = chosen.condition()
     if not chosen.values["status"]:
         condition += f" AND {_FINISHED}"
     cell = ", ".join(f"{name}_level" for name in DIMENSIONS)
     present = warehouse.query(
         f"SELECT task_id FROM (SELECT task_id, md5(task_id) AS lot, row_number() OVER (PARTITION BY {cell}"
         f" ORDER BY md5(task_id), task_id) AS place FROM tasks WHERE {condition}) ORDER BY task_id NOT IN"
-        f" (SELECT unnest(?::VARCHAR[])), place > 1, lot, task_id LIMIT {MOST_TASKS}",
-        [*bound, list(known)],
+        f" (SELECT unnest(?::VARCHAR[])), place > 1, lot, task_id LIMIT {MAX_TASKS}",
+        [*parameters, list(known)],
     ).texts()
     return Queue(tuple(dict.fromkeys([*known, *present])), frozenset(present))
 
 
 def reviewed_by(warehouse: Warehouse, reviewer: str) -> set[str]:
-    """Tasks with a review of this person that counts."""
+    """Tasks with a valid review by this person."""
     rows = warehouse.query(
         "SELECT r.task_id FROM latest_reviews AS r"
         " JOIN tasks AS t ON t.task_id = r.task_id AND t.instruction = r.instruction WHERE r.reviewer = ?",
@@ -270,7 +274,7 @@ def reviewed_by(warehouse: Warehouse, reviewer: str) -> set[str]:
 
 
 def progress_of(queue: Queue, reviewed: Collection[str], after: str = "") -> Progress:
-    """What is done, and the first task after `after` that is not, from the beginning again at the end.
+    """The progress, with the first task to review after `after`, wrapping around at the end.
 
     >>> queue = Queue(("a", "gone", "b", "c"), frozenset("abc"))
     >>> progress_of(queue, {"b"}, after="gone")
@@ -280,7 +284,7 @@ def progress_of(queue: Queue, reviewed: Collection[str], after: str = "") -> Pro
     """
     order = queue.order
     start = order.index(after) + 1 if after in order else 0
-    turned = (*order[start:], *order[:start])
-    left = [name for name in turned if name in queue.present and name not in reviewed]
+    rotated = (*order[start:], *order[:start])
+    remaining = [name for name in rotated if name in queue.present and name not in reviewed]
     total = len(queue.present)
-    return Progress(done=total - len(left), total=total, task_id=left[0] if left else "")
+    return Progress(done=total - len(remaining), total=total, task_id=remaining[0] if remaining else "")

@@ -1,4 +1,4 @@
-"""The page that asks SQL: a table, and bars for labels with numbers; answers and tasks as files."""
+"""The page for SQL queries: a table, and bars for labels with numbers; results and tasks as files."""
 
 import re
 import tempfile
@@ -17,62 +17,62 @@ from taskloom.warehouse.errors import QueryFailedError, QueryRefusedError
 from taskloom.warehouse.queries import named_queries
 from taskloom.warehouse.schema import TABLES
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.viewer.bounded_queries import ask_bounded, save_bounded
+from taskloom.warehouse.viewer.bounded_queries import query_bounded, save_bounded
 from taskloom.warehouse.viewer.charts import Chart, chart
 from taskloom.warehouse.viewer.pages.task_pages import TaskFilter, count_tasks
 from taskloom.warehouse.viewer.website import Site
 
-MOST_ROWS = 1000
-"""Rows shown of an answer; the database stops there."""
-MOST_SECONDS = 10.0
-MOST_CHARACTERS = 600
+MAX_ROWS = 1000
+"""Rows shown of a result; the database stops there."""
+MAX_SECONDS = 10.0
+MAX_CHARACTERS = 600
 """Characters shown of one value: a thousand lists of controls would be ten megabytes of page."""
-MOST_TASKS: Final = 100_000
-_SECONDS: Final = 60.0
-_SECONDS_OF_TASKS: Final = 300.0
+MAX_TASKS: Final = 100_000
+_FILE_SECONDS: Final = 60.0
+_TASKS_SECONDS: Final = 300.0
 """Writing a hundred thousand tasks with their graphs takes longer than a query may."""
-_KINDS: Final = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
-_MOST_BARS = 60
-_WRAPPED = re.compile(r"\s*(?:--[^\n]*\n\s*)*(select|with|from|values)\b", re.IGNORECASE)
-_FIRST = "SELECT scenario, count(*) AS tasks\nFROM tasks\nGROUP BY scenario\nORDER BY tasks DESC"
+_MEDIA_TYPES: Final = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
+_MAX_BARS = 60
+_CAN_BE_LIMITED = re.compile(r"\s*(?:--[^\n]*\n\s*)*(select|with|from|values)\b", re.IGNORECASE)
+_EXAMPLE = "SELECT scenario, count(*) AS tasks\nFROM tasks\nGROUP BY scenario\nORDER BY tasks DESC"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The first rows of an answer, and whether it can be drawn as bars."""
+class SqlResult:
+    """The first rows of a result, and its chart where it can be drawn as bars."""
 
     columns: tuple[str, ...]
     numeric: tuple[bool, ...]
     rows: tuple[tuple[JsonValue, ...], ...]
-    cut: bool
+    truncated: bool
     seconds: float
     chart: Chart | None
 
 
-def ask(
-    warehouse: Warehouse, sql: str, *, most_rows: int = MOST_ROWS, most_seconds: float = MOST_SECONDS
-) -> Answer:
-    """The first rows of the answer to `sql`, of which no others are made; raises what `ask_bounded` does."""
-    asked = sql.strip().rstrip(";").strip()
-    if _WRAPPED.match(asked):
-        asked = f"SELECT * FROM (\n{asked}\n) LIMIT {most_rows + 1}"
+def run_query(
+    warehouse: Warehouse, sql: str, *, max_rows: int = MAX_ROWS, max_seconds: float = MAX_SECONDS
+) -> SqlResult:
+    """The first rows of the result of `sql`; no others are computed. Raises what `query_bounded` does."""
+    statement = sql.strip().rstrip(";").strip()
+    if _CAN_BE_LIMITED.match(statement):
+        statement = f"SELECT * FROM (\n{statement}\n) LIMIT {max_rows + 1}"
     started = time.perf_counter()
-    columns, rows = ask_bounded(warehouse, asked, most_rows=most_rows + 1, most_seconds=most_seconds)
-    return Answer(
+    columns, rows = query_bounded(warehouse, statement, max_rows=max_rows + 1, max_seconds=max_seconds)
+    return SqlResult(
         columns=columns,
         numeric=tuple(
             all(value is None or _is_number(value) for value in column) for column in zip(*rows, strict=True)
         )
         or (False,) * len(columns),
-        rows=rows[:most_rows],
-        cut=len(rows) > most_rows,
+        rows=rows[:max_rows],
+        truncated=len(rows) > max_rows,
         seconds=time.perf_counter() - started,
         chart=_bars(columns, rows),
     )
 
 
 def _bars(columns: tuple[str, ...], rows: tuple[tuple[JsonValue, ...], ...]) -> Chart | None:
-    if len(columns) != 2 or not 1 <= len(rows) <= _MOST_BARS:
+    if len(columns) != 2 or not 1 <= len(rows) <= _MAX_BARS:
         return None
     if not all(_is_number(row[1]) for row in rows):
         return None
@@ -88,46 +88,46 @@ def add_pages(application: FastAPI, site: Site) -> None:
 
     @application.get("/sql")
     def sql(request: Request) -> HTMLResponse:
-        asked = request.query_params.get("q", "").strip()
+        statement = request.query_params.get("q", "").strip()
         answer, problem = None, ""
-        if asked:
+        if statement:
             try:
-                answer = ask(site.store, asked)
+                answer = run_query(site.store, statement)
             except (QueryFailedError, QueryRefusedError) as error:
                 problem = str(error)
         return site.page(
             "sql.html.jinja",
             400 if problem else 200,
-            asked=asked or _FIRST,
+            statement=statement or _EXAMPLE,
             answer=answer,
             problem=problem,
             queries=[query for query in named_queries().values() if not query.parameters],
             tables=TABLES,
-            most_rows=MOST_ROWS,
-            most_characters=MOST_CHARACTERS,
-            most_seconds=MOST_SECONDS,
+            max_rows=MAX_ROWS,
+            max_characters=MAX_CHARACTERS,
+            max_seconds=MAX_SECONDS,
         )
 
     @application.get("/tasks.{ending}")
     def tasks(ending: str, request: Request) -> Response:
         chosen = TaskFilter.of(request.query_params)
-        if count_tasks(site.store, chosen) > MOST_TASKS:
+        if count_tasks(site.store, chosen) > MAX_TASKS:
             raise QueryFailedError(
-                f'More than {MOST_TASKS:,} tasks match; `taskloom sql "SELECT * FROM tasks" --parquet FILE`'
+                f'More than {MAX_TASKS:,} tasks match; `taskloom sql "SELECT * FROM tasks" --parquet FILE`'
                 " writes any number."
             )
-        condition, bound = chosen.condition()
-        # Not sorted: all tasks with their graphs would have to be in memory for that.
+        condition, parameters = chosen.condition()
+        # Not sorted, because sorting would need all tasks with their graphs in memory.
         return _file(
-            site.store, f"SELECT * FROM tasks WHERE {condition}", "tasks", ending, bound, _SECONDS_OF_TASKS
+            site.store, f"SELECT * FROM tasks WHERE {condition}", "tasks", ending, parameters, _TASKS_SECONDS
         )
 
     @application.get("/sql.{ending}")
     def answer(ending: str, request: Request) -> Response:
-        asked = request.query_params.get("q", "").strip()
-        if not asked:
+        statement = request.query_params.get("q", "").strip()
+        if not statement:
             raise HTTPException(400, "The address names no query.")
-        return _file(site.store, asked, "answer", ending)
+        return _file(site.store, statement, "answer", ending)
 
 
 def _file(
@@ -136,13 +136,13 @@ def _file(
     name: str,
     ending: str,
     parameters: Sequence[str] = (),
-    seconds: float = _SECONDS,
+    seconds: float = _FILE_SECONDS,
 ) -> Response:
-    if ending not in _KINDS:
-        raise HTTPException(404, f"There are files of {' and '.join(_KINDS)} only.")
+    if ending not in _MEDIA_TYPES:
+        raise HTTPException(404, f"Only {' and '.join(_MEDIA_TYPES)} files are available.")
     with tempfile.TemporaryDirectory(prefix="taskloom-") as folder:
         path = Path(folder) / f"{name}.{ending}"
-        save_bounded(store, sql, path, parameters=parameters, most_seconds=seconds)
+        save_bounded(store, sql, path, parameters=parameters, max_seconds=seconds)
         content = path.read_bytes()
     headers = {"content-disposition": f'attachment; filename="{name}.{ending}"'}
-    return Response(content, media_type=_KINDS[ending], headers=headers)
+    return Response(content, media_type=_MEDIA_TYPES[ending], headers=headers)

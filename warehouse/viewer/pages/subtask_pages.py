@@ -19,7 +19,7 @@ from taskloom.warehouse.viewer.website import Site, address
 
 _PAGE_ROWS = 50
 _LASTING = frozenset({"file", "directory", "clipboard"})
-_CHOSEN = (
+_MATCHES = (
     "($application = '' OR application = $application) AND ($text = ''"
     " OR contains(lower(instruction_template), lower($text)) OR contains(subtask_id, $text))"
 )
@@ -28,7 +28,7 @@ WITH page AS (
     SELECT subtask_id, application, instruction_template, origin, simulated,
         [item.category FOR item IN inputs] AS inputs, [item.category FOR item IN outputs] AS outputs
     FROM subtasks
-    WHERE subtask_id > $after AND {_CHOSEN}
+    WHERE subtask_id > $after AND {_MATCHES}
     ORDER BY subtask_id
     LIMIT {_PAGE_ROWS + 1}
 )
@@ -49,12 +49,12 @@ _TASKS_WITH = (
 )
 
 
-def _in_order(name: str) -> list[tuple[int, str]]:
+def _natural_key(name: str) -> list[tuple[int, str]]:
     """A key that sorts ids by the numbers in them: `a:2` before `a:10`."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
-def _shown_effects(performances: Sequence[PerformanceEffects]) -> dict[str, object]:
+def _effect_figures(performances: Sequence[PerformanceEffects]) -> dict[str, object]:
     """Effects of the performance compared with most others, lasting ones apart from those of the screen."""
     if not performances:
         return {"count": 0}
@@ -70,7 +70,7 @@ def _shown_effects(performances: Sequence[PerformanceEffects]) -> dict[str, obje
     }
 
 
-def _numbered(names: Iterable[str | None]) -> dict[str | None, int]:
+def _numbers(names: Iterable[str | None]) -> dict[str | None, int]:
     return {name: number for number, name in enumerate(dict.fromkeys(names), 1)}
 
 
@@ -87,7 +87,7 @@ def add_pages(application: FastAPI, site: Site) -> None:
         return site.page(
             "subtasks.html.jinja",
             rows=rows[:_PAGE_ROWS],
-            total=site.store.query(f"SELECT count(*) FROM subtasks WHERE {_CHOSEN}", chosen).scalar(),
+            total=site.store.query(f"SELECT count(*) FROM subtasks WHERE {_MATCHES}", chosen).scalar(),
             chosen=chosen,
             applications=applications.texts(),
             first=address("/subtasks", chosen) if after else "",
@@ -97,7 +97,7 @@ def add_pages(application: FastAPI, site: Site) -> None:
     @application.get("/subtasks/{subtask_id:path}")
     def subtask(subtask_id: str, request: Request) -> HTMLResponse:
         store = site.store
-        found = site.one(Subtask, "subtask_id", subtask_id, "subtask")
+        record = site.find_record(Subtask, "subtask_id", subtask_id, "subtask")
         functions = list(
             store.read(
                 EvaluationFunction, "subtask_id = ?", [subtask_id], order_by="accepted DESC, function_id"
@@ -105,18 +105,18 @@ def add_pages(application: FastAPI, site: Site) -> None:
         )
         rounds = sorted(
             store.read(VerificationRound, "subtask_id = ?", [subtask_id]),
-            key=lambda item: _in_order(item.verification_id),
+            key=lambda item: _natural_key(item.verification_id),
         )
-        known = [item.function_id for item in functions]
-        judged = [item.function_id for item in rounds]
+        function_ids = [item.function_id for item in functions]
+        judging_ids = [item.function_id for item in rounds]
         return site.page(
             "subtask.html.jinja",
-            subtask=found,
+            subtask=record,
             functions=functions,
-            function_numbers=_numbered(name for name in (*judged, *known) if name in known),
-            instance_numbers=_numbered(item.instance_id for item in rounds),
+            function_numbers=_numbers(name for name in (*judging_ids, *function_ids) if name in function_ids),
+            instance_numbers=_numbers(item.instance_id for item in rounds),
             rounds=rounds,
-            effects=_shown_effects(
+            effects=_effect_figures(
                 list(store.read(PerformanceEffects, "subtask_id = ?", [subtask_id], order_by="trajectory_id"))
             ),
             genuine_families=GENUINE_FAMILIES,

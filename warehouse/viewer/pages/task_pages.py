@@ -26,8 +26,8 @@ def title_of(task: Task) -> str:
         return task.intent
     names = sorted({node.application for node in task.graph.nodes if node.application})
     size = len(task.graph.nodes)
-    where = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
-    return f"{size} {'subtask' if size == 1 else 'subtasks'}" + (f" in {where}" if where else "")
+    listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+    return f"{size} {'subtask' if size == 1 else 'subtasks'}" + (f" in {listed}" if listed else "")
 
 
 def numbers_of(task: Task) -> dict[str, int]:
@@ -63,8 +63,8 @@ FILTERS: Final[dict[str, str | dict[str, str]]] = {
     },
     "text": "",
 }
-"""The filters, named as the page's parameters are, with their SQL conditions: one that binds any value, or
-one for each value there is; words of `text` have one each. One person's rejection rejects."""
+"""The filters by the page's parameters, with their SQL conditions: one that binds any value, or one for each
+possible value; words of `text` have one each. One person's rejection rejects."""
 SORTS: Final[dict[str, str]] = {
     "fewest subtasks": "coalesce(node_count, 0)",
     "most subtasks": "-coalesce(node_count, 0)",
@@ -73,8 +73,8 @@ SORTS: Final[dict[str, str]] = {
     "shortest instruction": "length(instruction)",
     "longest instruction": "-length(instruction)",
 }
-"""Orders of the list, each with the number by which it goes; tasks with the same number go by id."""
-_SHOWN = (
+"""Orders of the list, each with the number that it sorts by; equal tasks are sorted by id."""
+_LIST_COLUMNS = (
     "task_id, instruction, intent, scenario, status, node_count, edge_count, simulated, applications, "
     + ", ".join(f"{dimension}_level" for dimension in DIMENSIONS)
 )
@@ -87,10 +87,10 @@ class TaskFilter:
     values: Mapping[str, str]
 
     @classmethod
-    def of(cls, given: Mapping[str, str]) -> Self:
+    def of(cls, parameters: Mapping[str, str]) -> Self:
         """The filter in a page's parameters; `SelectionInvalidError` for a level or status that does not
         exist."""
-        values = {name: given.get(name, "").strip() for name in FILTERS}
+        values = {name: parameters.get(name, "").strip() for name in FILTERS}
         for name, value in values.items():
             known = FILTERS[name]
             if value and isinstance(known, dict) and value not in known:
@@ -99,21 +99,21 @@ class TaskFilter:
 
     def condition(self) -> tuple[str, list[str]]:
         """The filter as an SQL condition and its parameters."""
-        given = {name: value for name, value in self.values.items() if value}
-        parts, bound = ["true"], []
-        for name, value in given.items():
-            known = FILTERS[name]
+        chosen = {name: value for name, value in self.values.items() if value}
+        parts, parameters = ["true"], []
+        for name, value in chosen.items():
+            conditions = FILTERS[name]
             if name == "text":
                 words = value.split()
                 pattern = " AND ".join(["contains(words, lower(?))"] * len(words))
                 parts.append(f"(({pattern}) OR task_id = ?)")
-                bound += [*words, value]
-            elif isinstance(known, dict):
-                parts.append(f"({known[value]})")
+                parameters += [*words, value]
+            elif isinstance(conditions, dict):
+                parts.append(f"({conditions[value]})")
             else:
-                parts.append(known)
-                bound.append(value)
-        return " AND ".join(parts), bound
+                parts.append(conditions)
+                parameters.append(value)
+        return " AND ".join(parts), parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +127,10 @@ class TaskPage:
     """Id that begins the page after this one; empty on the last page."""
 
 
-def sort_in(given: Mapping[str, str]) -> str:
-    """The order named in a page's parameters, empty for that of ids; `SelectionInvalidError` for no such
-    order."""
-    name = given.get("sort", "").strip()
+def sort_in(parameters: Mapping[str, str]) -> str:
+    """The order named in a page's parameters, empty for that of ids; `SelectionInvalidError` for an unknown
+    one."""
+    name = parameters.get("sort", "").strip()
     if name and name not in SORTS:
         raise SelectionInvalidError(f"sort is {name!r}; known: {', '.join(SORTS)}.")
     return name
@@ -144,51 +144,52 @@ def read_page(
     Ids are found first and the rest is read for those alone, so that a page of a million tasks touches few
     bytes.
     """
-    condition, bound = chosen.condition()
+    condition, parameters = chosen.condition()
     backwards = bool(before)
-    place, down = ("<", " DESC") if backwards else (">", "")
+    comparison, direction = ("<", " DESC") if backwards else (">", "")
     edge = before or after
-    order = f"task_id{down}"
+    order = f"task_id{direction}"
     if not sort:
-        condition += f" AND task_id {place} ?"
-        bound.append(edge)
+        condition += f" AND task_id {comparison} ?"
+        parameters.append(edge)
     else:
         number = SORTS[sort]
-        order = f"{number}{down}, {order}"
+        order = f"{number}{direction}, {order}"
         if edge:
-            at = f"(SELECT {number} FROM tasks WHERE task_id = ?)"
-            condition += f" AND ({number} {place} {at} OR ({number} = {at} AND task_id {place} ?))"
-            bound += [edge] * 3
-    found = warehouse.query(
-        f"SELECT task_id FROM tasks WHERE {condition} ORDER BY {order} LIMIT {PAGE_ROWS + 1}", bound
+            edge_number = f"(SELECT {number} FROM tasks WHERE task_id = ?)"
+            same_number = f"{number} = {edge_number} AND task_id {comparison} ?"
+            condition += f" AND ({number} {comparison} {edge_number} OR ({same_number}))"
+            parameters += [edge] * 3
+    ids = warehouse.query(
+        f"SELECT task_id FROM tasks WHERE {condition} ORDER BY {order} LIMIT {PAGE_ROWS + 1}", parameters
     ).texts()
-    more = len(found) > PAGE_ROWS
-    shown = found[:PAGE_ROWS][:: -1 if backwards else 1]
-    if not shown:
+    has_more = len(ids) > PAGE_ROWS
+    page_ids = ids[:PAGE_ROWS][:: -1 if backwards else 1]
+    if not page_ids:
         return TaskPage((), before=after, after=before)
     rows = warehouse.query(
-        f"SELECT {_SHOWN} FROM tasks WHERE task_id BETWEEN ? AND ? AND task_id IN (SELECT"
+        f"SELECT {_LIST_COLUMNS} FROM tasks WHERE task_id BETWEEN ? AND ? AND task_id IN (SELECT"
         " unnest(?::VARCHAR[]))",
-        [min(shown), max(shown), shown],
+        [min(page_ids), max(page_ids), page_ids],
     ).as_dicts()
     by_id = {str(row["task_id"]): row for row in rows}
-    earlier = more if backwards else bool(after)
-    later = True if backwards else more
+    earlier = has_more if backwards else bool(after)
+    later = True if backwards else has_more
     return TaskPage(
-        tuple(by_id[name] for name in shown if name in by_id),
-        shown[0] if earlier else "",
-        shown[-1] if later else "",
+        tuple(by_id[name] for name in page_ids if name in by_id),
+        page_ids[0] if earlier else "",
+        page_ids[-1] if later else "",
     )
 
 
 def count_tasks(warehouse: Warehouse, chosen: TaskFilter) -> int:
-    """How many tasks the filter allows."""
-    condition, bound = chosen.condition()
-    return warehouse.query(f"SELECT count(*) FROM tasks WHERE {condition}", bound).number()
+    """Number of tasks that the filter allows."""
+    condition, parameters = chosen.condition()
+    return warehouse.query(f"SELECT count(*) FROM tasks WHERE {condition}", parameters).number()
 
 
 def choices(warehouse: Warehouse) -> dict[str, list[str]]:
-    """What can be chosen for each filter that the data decides."""
+    """The choices of each filter with a list, and of the order."""
 
     def column(sql: str) -> list[str]:
         return [str(row[0]) for row in warehouse.query(sql).rows() if row[0]]
@@ -214,20 +215,20 @@ def add_pages(application: FastAPI, site: Site) -> None:
 
     @application.get("/tasks")
     def tasks(request: Request) -> HTMLResponse:
-        given = request.query_params
-        chosen = TaskFilter.of(given)
-        sort = sort_in(given)
+        query = request.query_params
+        chosen = TaskFilter.of(query)
+        sort = sort_in(query)
         page = read_page(
-            site.store, chosen, sort=sort, after=given.get("after", ""), before=given.get("before", "")
+            site.store, chosen, sort=sort, after=query.get("after", ""), before=query.get("before", "")
         )
         key = ("count", *chosen.values.values())
         return site.page(
             "tasks.html.jinja",
             page=page,
-            total=site.memory.get(key, lambda: count_tasks(site.store, chosen)),
+            total=site.cache.get(key, lambda: count_tasks(site.store, chosen)),
             chosen={**chosen.values, "sort": sort},
             filtered=any(chosen.values.values()),
-            choices=site.memory.get("choices", lambda: choices(site.store)),
+            choices=site.cache.get("choices", lambda: choices(site.store)),
             dimensions=DIMENSIONS,
             levels=LEVELS,
             previous=page.before
@@ -238,28 +239,28 @@ def add_pages(application: FastAPI, site: Site) -> None:
 
     @application.get("/tasks/{task_id:path}")
     def task(task_id: str, request: Request) -> HTMLResponse:
-        found = site.one(Task, "task_id", task_id, "task")
+        record = site.find_record(Task, "task_id", task_id, "task")
         replays = list(site.store.read(Replay, "task_id = ?", [task_id]))
-        shown = _shown_replay(replays, request.query_params.get("replay", ""))
-        numbers = numbers_of(found)
+        selected = _select_replay(replays, request.query_params.get("replay", ""))
+        numbers = numbers_of(record)
         return site.page(
             "task.html.jinja",
-            task=found,
-            title=title_of(found),
-            drawing=draw_svg(found.graph, numbers),
-            rows=node_rows(found, numbers),
+            task=record,
+            title=title_of(record),
+            drawing=draw_svg(record.graph, numbers),
+            rows=node_rows(record, numbers),
             numbers=numbers,
             orders=[
                 [numbers.get(name, "?") for name in order]
-                for order in found.successful_orders[:_ORDERS_SHOWN]
+                for order in record.successful_orders[:_ORDERS_SHOWN]
             ],
             validations=list(site.store.read(Validation, "task_id = ?", [task_id], order_by="round")),
             rejections=list(
                 site.store.read(Rejection, "item_id = ? AND item_kind IN ('task', 'replay')", [task_id])
             ),
             replays=replays,
-            shown=shown,
-            frames=_strip(site, shown),
+            selected=selected,
+            frames=_strip(site, selected),
             step=step_of(request.query_params.get("step", "")),
             attempts=list(
                 site.store.read(AgentRun, "task_id = ?", [task_id], order_by="agent, run_id, agent_run_id")
@@ -269,9 +270,9 @@ def add_pages(application: FastAPI, site: Site) -> None:
         )
 
 
-def _shown_replay(replays: Sequence[Replay], wanted: str) -> Replay | None:
-    best = next((replay for replay in replays if replay.success), replays[0] if replays else None)
-    return next((replay for replay in replays if replay.replay_id == wanted), best)
+def _select_replay(replays: Sequence[Replay], wanted: str) -> Replay | None:
+    default = next((replay for replay in replays if replay.success), replays[0] if replays else None)
+    return next((replay for replay in replays if replay.replay_id == wanted), default)
 
 
 def _strip(site: Site, replay: Replay | None) -> tuple[Frame, ...]:
@@ -282,11 +283,11 @@ def _strip(site: Site, replay: Replay | None) -> tuple[Frame, ...]:
 
 
 def node_rows(task: Task, numbers: Mapping[str, int]) -> list[dict[str, object]]:
-    """The subtasks of a task by their numbers on the page, with the numbers of those that each `needs`."""
+    """The subtasks of a task by their numbers on the page, each with the numbers of those that it `needs`."""
     rows: list[dict[str, object]] = []
     for node in sorted(task.graph.nodes, key=lambda node: numbers[node.instance_id]):
         number = numbers[node.instance_id]
-        said = (*task.low_level_instructions[number - 1 : number], node.instruction)[0]
-        needs = sorted(numbers[first] for first, then in task.graph.pairs if then == node.instance_id)
-        rows.append({"number": number, "node": node, "instruction": said, "needs": needs})
+        instruction = (*task.low_level_instructions[number - 1 : number], node.instruction)[0]
+        needs = sorted(numbers[first] for first, second in task.graph.pairs if second == node.instance_id)
+        rows.append({"number": number, "node": node, "instruction": instruction, "needs": needs})
     return rows

@@ -1,6 +1,6 @@
-"""Keeps what was copied when the application that owns the clipboard ends, as desktops of people do: all
-kinds are asked for at once, and offered when the owner is gone. It says that it is a manager of clipboards:
-some applications copy nothing where there is none, and those that end wait until what they copied is kept."""
+"""Keeps the clipboard when the application that owns it ends, as desktops do: it requests the content in all
+formats at once, and offers it when the owner is gone. It registers as a clipboard manager, because some
+applications copy nothing without one, and wait before they end until their clipboard is kept."""
 
 import threading
 import time
@@ -8,17 +8,17 @@ from typing import Any
 
 from Xlib import X, Xatom, error
 from Xlib.ext import xfixes
-from Xlib.protocol import event
+from Xlib.protocol.event import SelectionNotify
 
-from taskloom.environments.platforms.linux_desktop.server.display import connected
+from taskloom.environments.platforms.linux_desktop.server.display import connect
 
 Kind = int
-"""A kind in which a clipboard can be had, as an atom."""
+"""A format of the clipboard, as an atom."""
 Content = tuple[Kind, int, Any]
-"""Type, bits of one element, and elements of what a property holds."""
+"""Type, bits per element, and elements of a property."""
 _MOST_BYTES = 64 * 1024 * 1024
 _PIECE_BYTES = 128 * 1024
-"""Larger contents are handed over in pieces of this size."""
+"""Larger contents are sent in pieces of this size."""
 _STEP_SECONDS = 0.01
 _NOT_CONTENT = (
     "TARGETS",
@@ -35,20 +35,20 @@ class ClipboardKeeper:
     """One connection to the display with an invisible window of its own."""
 
     def __init__(self, name: str = ":0") -> None:
-        self._display: Any = connected(name)
+        self._display: Any = connect(name)
         self._window = self._display.screen().root.create_window(0, 0, 1, 1, 0, X.CopyFromParent)
         self._window.change_attributes(event_mask=X.PropertyChangeMask)
-        self._clipboard, self._place = self._atom("CLIPBOARD"), self._atom("KEPT_CLIPBOARD")
-        self._targets, self._pieces = self._atom("TARGETS"), self._atom("INCR")
+        self._clipboard, self._property = self._atom("CLIPBOARD"), self._atom("KEPT_CLIPBOARD")
+        self._targets, self._incr = self._atom("TARGETS"), self._atom("INCR")
         self._not_content = {self._atom(name) for name in _NOT_CONTENT}
-        self._kept: dict[Kind, Content] = {}
-        self._left: list[Kind] = []
-        self._since = X.CurrentTime
-        self._asked: Kind = X.NONE
-        self._coming: list[Content] | None = None
-        self._going: dict[tuple[int, int], list[Content]] = {}
-        self._owner = self._kept_of = X.NONE
-        self._ending: list[Any] = []
+        self._contents: dict[Kind, Content] = {}
+        self._pending: list[Kind] = []
+        self._owned_since = X.CurrentTime
+        self._requested: Kind = X.NONE
+        self._incoming: list[Content] | None = None
+        self._outgoing: dict[tuple[int, int], list[Content]] = {}
+        self._owner = self._kept_owner = X.NONE
+        self._save_requests: list[Any] = []
         self._idle = threading.Event()
         self._idle.set()
         self._manager = self._atom("CLIPBOARD_MANAGER")
@@ -65,15 +65,15 @@ class ClipboardKeeper:
         threading.Thread(target=self._watch, daemon=True).start()
 
     def wait(self, seconds: float) -> bool:
-        """Wait until all that the owner of now offers is kept; whether it is."""
+        """Wait until everything that the current owner offers is kept; whether it is."""
         deadline = time.monotonic() + seconds
         while True:
-            # The answer comes behind all that was told before: a change of owner is not missed.
+            # The answer comes after all earlier events, so that no change of owner is missed.
             owner = self._display.get_selection_owner(self._clipboard)
             number = getattr(owner, "id", owner)
             time.sleep(_STEP_SECONDS)
-            told = not self._display.pending_events() and self._idle.is_set()
-            if told and number in (X.NONE, self._window.id, self._kept_of):
+            idle = not self._display.pending_events() and self._idle.is_set()
+            if idle and number in (X.NONE, self._window.id, self._kept_owner):
                 return True
             if time.monotonic() > deadline:
                 return False
@@ -83,120 +83,121 @@ class ClipboardKeeper:
 
     def _watch(self) -> None:
         while True:
-            told = self._display.next_event()
+            event = self._display.next_event()
             try:
-                self._take_in(told)
+                self._handle(event)
                 self._display.flush()
             except (error.BadWindow, error.BadDrawable):
-                continue  # who asked, or was asked, is gone
+                continue  # the other window is gone
 
-    def _take_in(self, told: Any) -> None:
-        if isinstance(told, xfixes.SelectionNotify):
-            if told.sub_code == xfixes.XFixesSetSelectionOwnerNotify:
-                self._owner_changed(told)
-            elif self._kept:
-                self._window.set_selection_owner(self._clipboard, told.timestamp)
-        elif told.type == X.SelectionNotify and told.time == self._since:
-            self._answered(told)
-        elif told.type == X.SelectionRequest and told.selection == self._manager:
-            self._ending.append(told)
-            self._rest(kept=self._idle.is_set())
-        elif told.type == X.SelectionRequest:
-            self._offer(told)
-        elif told.type == X.PropertyNotify and told.window == self._window:
-            if told.atom == self._place and told.state == X.PropertyNewValue and self._coming is not None:
-                self._piece_came()
-        elif told.type == X.PropertyNotify and told.state == X.PropertyDelete:
-            self._hand_over_piece(told.window, told.atom)
+    def _handle(self, event: Any) -> None:
+        if isinstance(event, xfixes.SelectionNotify):
+            if event.sub_code == xfixes.XFixesSetSelectionOwnerNotify:
+                self._handle_owner(event)
+            elif self._contents:
+                self._window.set_selection_owner(self._clipboard, event.timestamp)
+        elif event.type == X.SelectionNotify and event.time == self._owned_since:
+            self._receive(event)
+        elif event.type == X.SelectionRequest and event.selection == self._manager:
+            self._save_requests.append(event)
+            self._finish(kept=self._idle.is_set())
+        elif event.type == X.SelectionRequest:
+            self._serve(event)
+        elif event.type == X.PropertyNotify and event.window == self._window:
+            is_new = event.atom == self._property and event.state == X.PropertyNewValue
+            if is_new and self._incoming is not None:
+                self._receive_piece()
+        elif event.type == X.PropertyNotify and event.state == X.PropertyDelete:
+            self._send_piece(event.window, event.atom)
 
-    def _owner_changed(self, told: Any) -> None:
-        owner = getattr(told.owner, "id", told.owner)
+    def _handle_owner(self, event: Any) -> None:
+        owner = getattr(event.owner, "id", event.owner)
         if owner in (X.NONE, self._window.id):
-            return self._rest()
-        self._kept, self._left, self._coming = {}, [], None
-        self._owner, self._kept_of = owner, X.NONE
-        self._since = told.timestamp
+            return self._finish()
+        self._contents, self._pending, self._incoming = {}, [], None
+        self._owner, self._kept_owner = owner, X.NONE
+        self._owned_since = event.timestamp
         self._idle.clear()
-        self._ask(self._targets)
+        self._request(self._targets)
 
-    def _ask(self, kind: Kind) -> None:
-        self._asked = kind
-        self._window.convert_selection(self._clipboard, kind, self._place, self._since)
+    def _request(self, kind: Kind) -> None:
+        self._requested = kind
+        self._window.convert_selection(self._clipboard, kind, self._property, self._owned_since)
 
-    def _answered(self, told: Any) -> None:
-        if told.property == X.NONE:
-            return self._ask_next()
-        held = self._window.get_full_property(self._place, X.AnyPropertyType)
-        if held is not None and held.property_type == self._pieces:
-            self._coming = []
+    def _receive(self, event: Any) -> None:
+        if event.property == X.NONE:
+            return self._request_next()
+        held = self._window.get_full_property(self._property, X.AnyPropertyType)
+        if held is not None and held.property_type == self._incr:
+            self._incoming = []
         elif held is not None:
-            self._keep((held.property_type, held.format, held.value))
-        self._window.delete_property(self._place)
-        if self._coming is None:
-            self._ask_next()
+            self._store((held.property_type, held.format, held.value))
+        self._window.delete_property(self._property)
+        if self._incoming is None:
+            self._request_next()
 
-    def _piece_came(self) -> None:
-        assert self._coming is not None
-        held = self._window.get_full_property(self._place, X.AnyPropertyType)
-        self._window.delete_property(self._place)
+    def _receive_piece(self) -> None:
+        assert self._incoming is not None
+        held = self._window.get_full_property(self._property, X.AnyPropertyType)
+        self._window.delete_property(self._property)
         if held is not None and len(held.value):
-            self._coming.append((held.property_type, held.format, held.value))
+            self._incoming.append((held.property_type, held.format, held.value))
             return
-        pieces, self._coming = self._coming, None
+        pieces, self._incoming = self._incoming, None
         if pieces:
             kind, bits, whole = pieces[0]
             for _, _, more in pieces[1:]:
                 whole = whole + more
-            self._keep((kind, bits, whole))
-        self._ask_next()
+            self._store((kind, bits, whole))
+        self._request_next()
 
-    def _keep(self, content: Content) -> None:
-        if self._asked == self._targets:
-            self._left = [kind for kind in dict.fromkeys(content[2]) if kind not in self._not_content]
-        elif sum(_size(kept) for kept in self._kept.values()) + _size(content) <= _MOST_BYTES:
-            self._kept[self._asked] = content
+    def _store(self, content: Content) -> None:
+        if self._requested == self._targets:
+            self._pending = [kind for kind in dict.fromkeys(content[2]) if kind not in self._not_content]
+        elif sum(_size(kept) for kept in self._contents.values()) + _size(content) <= _MOST_BYTES:
+            self._contents[self._requested] = content
 
-    def _ask_next(self) -> None:
-        if self._left:
-            self._ask(self._left.pop(0))
+    def _request_next(self) -> None:
+        if self._pending:
+            self._request(self._pending.pop(0))
         else:
-            self._kept_of = self._owner
-            self._rest()
+            self._kept_owner = self._owner
+            self._finish()
 
-    def _rest(self, *, kept: bool = True) -> None:
+    def _finish(self, *, kept: bool = True) -> None:
         if kept:
             self._idle.set()
-            for told in self._ending:
-                _tell(told, told.property)
-            self._ending.clear()
+            for request in self._save_requests:
+                _notify(request, request.property)
+            self._save_requests.clear()
 
-    def _offer(self, told: Any) -> None:
-        place = told.property or told.target
-        if told.target == self._targets:
-            told.requestor.change_property(place, Xatom.ATOM, 32, [self._targets, *self._kept])
-        elif (content := self._kept.get(told.target)) is None:
+    def _serve(self, request: Any) -> None:
+        place = request.property or request.target
+        if request.target == self._targets:
+            request.requestor.change_property(place, Xatom.ATOM, 32, [self._targets, *self._contents])
+        elif (content := self._contents.get(request.target)) is None:
             place = X.NONE
         elif _size(content) <= _PIECE_BYTES:
-            told.requestor.change_property(place, *content)
+            request.requestor.change_property(place, *content)
         else:
-            told.requestor.change_attributes(event_mask=X.PropertyChangeMask)
-            told.requestor.change_property(place, self._pieces, 32, [_size(content)])
-            self._going[told.requestor.id, place] = list(_pieces_of(content))
-        _tell(told, place)
+            request.requestor.change_attributes(event_mask=X.PropertyChangeMask)
+            request.requestor.change_property(place, self._incr, 32, [_size(content)])
+            self._outgoing[request.requestor.id, place] = list(_pieces_of(content))
+        _notify(request, place)
 
-    def _hand_over_piece(self, window: Any, place: int) -> None:
-        """One piece more; an empty one says that this was all."""
-        pieces = self._going.get((window.id, place))
+    def _send_piece(self, window: Any, place: int) -> None:
+        """Send the next piece; an empty one marks the end."""
+        pieces = self._outgoing.get((window.id, place))
         if pieces is None:
             return
         window.change_property(place, *pieces.pop(0))
         if not pieces:
-            del self._going[window.id, place]
+            del self._outgoing[window.id, place]
 
 
-def _tell(asked: Any, place: int) -> None:
-    about = {"time": asked.time, "requestor": asked.requestor, "selection": asked.selection}
-    asked.requestor.send_event(event.SelectionNotify(**about, target=asked.target, property=place))
+def _notify(request: Any, place: int) -> None:
+    fields = {"time": request.time, "requestor": request.requestor, "selection": request.selection}
+    request.requestor.send_event(SelectionNotify(**fields, target=request.target, property=place))
 
 
 def _size(content: Content) -> int:

@@ -1,4 +1,4 @@
-"""A forest of control trees as a flat list of controls: what can be seen, in reading order."""
+"""Turns a forest of control trees into a flat list of the visible controls, in reading order."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from taskloom.environments.platforms.linux_desktop.server.trees import (
 )
 
 Control = dict[str, object]
-"""One control as it travels: `type`, `text`, `value`, `parent_text`, `parent_type`, `row`, `section`, `box`,
-`point`, `checked`, `disabled`, `focused`, `process`."""
+"""One control as sent to the host: `type`, `text`, `value`, `parent_text`, `parent_type`, `row`, `section`,
+`box`, `point`, `checked`, `disabled`, `focused`, `process`."""
 
 _LONGEST_NAME = 200
 _PANEL, _VIEWPORT, _SCROLL_PANE, _GROUPING = 39, 68, 49, 99
-_WHOLE = frozenset(
+_SELF_CONTAINED = frozenset(
     {
         "Button",
         "MenuItem",
@@ -38,17 +38,19 @@ _WHOLE = frozenset(
         "Text",
     }
 )
-"""What these show is all in their own name, so texts and pictures inside are not listed again."""
-_ALWAYS = frozenset({"Edit", "Button", "ComboBox", "CheckBox", "RadioButton", "Slider", "Spinner", "Canvas"})
-"""Types of controls that are listed although nothing names them."""
+"""Types whose names contain all their text, so texts and pictures inside are not listed again."""
+_NAMELESS = frozenset(
+    {"Edit", "Button", "ComboBox", "CheckBox", "RadioButton", "Slider", "Spinner", "Canvas"}
+)
+"""Types of controls that are listed even without a name."""
 _ICON_VIEWS = frozenset({Role.LAYERED_PANE, Role.LIST, Role.TABLE})
 _CHECKABLE = frozenset(
     {Role.CHECK_BOX, Role.CHECK_MENU_ITEM, Role.RADIO_BUTTON, Role.RADIO_MENU_ITEM, Role.TOGGLE_BUTTON}
 )
 _POPUP_ROLES = frozenset({Role.MENU, Role.POPUP_MENU, Role.WINDOW, Role.TOOL_TIP})
-_MANAGED = frozenset({Role.FRAME, Role.DIALOG, Role.ALERT, Role.FILE_CHOOSER})
+_WINDOW_ROLES = frozenset({Role.FRAME, Role.DIALOG, Role.ALERT, Role.FILE_CHOOSER})
 """Roles of windows that a window manager manages."""
-_TOP_LEVELS = _MANAGED | {Role.WINDOW}
+_TOP_LEVELS = _WINDOW_ROLES | {Role.WINDOW}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +66,17 @@ class _Place:
 
 
 def open_windows(forest: Forest) -> dict[int, int]:
-    """Per process, how many windows its control tree says are open."""
+    """How many windows the control tree of a process reports as open, by process."""
     found: dict[int, int] = defaultdict(int)
     for node in forest.nodes.values():
         above = forest.nodes.get(node.parent)
-        if node.role in _MANAGED and node.has(State.SHOWING) and above is not None:
+        if node.role in _WINDOW_ROLES and node.has(State.SHOWING) and above is not None:
             found[node.process] += above.role == Role.APPLICATION
     return found
 
 
 def flat_controls(forest: Forest, windows: Sequence[Window], size: tuple[int, int]) -> list[Control]:
-    """The visible controls of all trees, each within what is visible of it."""
+    """The visible controls of all trees, clipped to their visible parts."""
     children: dict[Reference, list[Node]] = defaultdict(list)
     roots = []
     for node in forest.nodes.values():
@@ -103,28 +105,28 @@ class _Listing:
         pending = [(node, place) for node in reversed(self.children[root.reference])]
         while pending:
             node, where = pending.pop()
-            blocked = node.process in self.modal and node.role in _MANAGED and not node.has(State.MODAL)
+            blocked = node.process in self.modal and node.role in _WINDOW_ROLES and not node.has(State.MODAL)
             if not node.has(State.SHOWING) or (blocked and node.parent == root.reference):
                 continue
-            where = _entering(node, where)
+            where = _enter_window(node, where)
             control = self._control(node, where)
             if control is not None:
                 yield control
-            inside = _inside(node, where, control is not None)
+            inside = _place_inside(node, where, control is not None)
             pending += [(child, inside) for child in reversed(self.children[node.reference])]
 
     def _control(self, node: Node, place: _Place) -> Control | None:
-        kind = CONTROL_TYPES.get(node.role) or self._drawn(node)
+        kind = CONTROL_TYPES.get(node.role) or self._canvas_type(node)
         if kind is None or node.box is None:
             return None
         text, row = _text_of(node, kind, self.nodes), ""
         if node.row is not None:
-            kind, text, row = self._as_cell(node)
+            kind, text, row = self._describe_cell(node)
         elif node.role == Role.ICON and self.nodes[node.parent].role not in _ICON_VIEWS:
             kind = "Button" if self.nodes[node.parent].role in (Role.TEXT, Role.ENTRY) else "Image"
-        if (place.whole and kind in ("Text", "Image")) or (not text and kind not in _ALWAYS):
+        if (place.whole and kind in ("Text", "Image")) or (not text and kind not in _NAMELESS):
             return None
-        box = _clipped(node.box, place.visible)
+        box = _clip(node.box, place.visible)
         point = box and self.cover.free_point(box, node.process, place, beside=kind == "Spinner")
         if point is None:
             return None
@@ -147,15 +149,15 @@ class _Listing:
             "process": node.process,
         }
 
-    def _drawn(self, node: Node) -> str | None:
-        """That all a scrolled view shows is a canvas, where it is of no known role and holds nothing."""
+    def _canvas_type(self, node: Node) -> str | None:
+        """`Canvas` for a leaf of unknown role that is all a scrolled view shows; else None."""
         above = self.nodes.get(node.parent)
         scrolled = above is not None and above.role in (_VIEWPORT, _SCROLL_PANE)
         plain = node.role == Role.UNKNOWN and not self.children[node.reference]
         return "Canvas" if scrolled and plain else None
 
-    def _as_cell(self, node: Node) -> tuple[str, str, str]:
-        """Type, text and row of a cell: what names its row is an item of its own."""
+    def _describe_cell(self, node: Node) -> tuple[str, str, str]:
+        """Type, text and row of a cell; the cell that names its row has no row of its own."""
         text = (node.name or node.text or "").strip()
         table = self.nodes[node.parent]
         name, naming = self.rows.get((node.parent, node.row or 0), ("", node.reference))
@@ -174,8 +176,8 @@ class _Cover:
     def free_point(
         self, box: Box, process: int, place: _Place, beside: bool = False
     ) -> tuple[int, int] | None:
-        """A point of a control that nothing covers, its centre first, or what is left and right of that where
-        the middle is no good place, as in a number with buttons behind it."""
+        """A point of a control that nothing covers: its centre, else others; with `beside`, those left and
+        right of the centre first, as for a number field with buttons."""
         left, top, width, height = box
         centre, others = ((2, 2),), ((1, 2), (3, 2), (2, 1), (2, 3))
         for across, down in (*others, *centre) if beside else (*centre, *others):
@@ -190,48 +192,48 @@ class _Cover:
             return window is None
         if window.popup or place.in_popup:
             return place.in_popup
-        return self._normal[process] < 2 or _alike(window.box, place.top_level)
+        return self._normal[process] < 2 or _is_same_window(window.box, place.top_level)
 
 
-def _entering(node: Node, place: _Place) -> _Place:
+def _enter_window(node: Node, place: _Place) -> _Place:
     inner = node.role in (Role.DIALOG, Role.ALERT, Role.FILE_CHOOSER)
     outermost = node.role in _TOP_LEVELS and node.box is not None and place.top_level is None
     return replace(place, top_level=node.box or place.top_level) if inner or outermost else place
 
 
-def _inside(node: Node, place: _Place, listed: bool) -> _Place:
+def _place_inside(node: Node, place: _Place, listed: bool) -> _Place:
     kind = CONTAINERS.get(node.role)
     if kind is not None:
         text = "" if kind == "Window" else node.name.strip()
         place = replace(place, parent_text=text, parent_type=kind)
     if node.role in _POPUP_ROLES:
-        # Menus drop down outside of the window they belong to.
+        # Menus open outside of the window to which they belong.
         place = replace(place, in_popup=True, visible=place.screen, whole=False)
     elif node.role in (_VIEWPORT, _SCROLL_PANE, Role.TABLE, Role.TREE_TABLE) and node.box is not None:
-        place = replace(place, visible=_clipped(node.box, place.visible) or (0, 0, 0, 0))
+        place = replace(place, visible=_clip(node.box, place.visible) or (0, 0, 0, 0))
     if node.role in (_PANEL, _GROUPING, Role.PAGE_TAB) and node.name.strip():
         place = replace(place, section=node.name.strip())
-    if listed and CONTROL_TYPES.get(node.role) in _WHOLE and node.role != Role.MENU:
+    if listed and CONTROL_TYPES.get(node.role) in _SELF_CONTAINED and node.role != Role.MENU:
         place = replace(place, whole=True)
     return place
 
 
 def _reading_order(node: Node) -> tuple[int, int, int]:
-    """Top to bottom, left to right; what has no place comes last, in the tree's order."""
+    """Top to bottom, left to right; nodes without a box come last, in the tree's order."""
     left, top, _, _ = node.box or (1 << 20, 1 << 20, 0, 0)
     return (top, left, node.index)
 
 
 def _is_modal(node: Node, forest: Forest) -> bool:
-    """Whether it is a window that must be answered before others of its process; what stands inside of one,
-    such as a dialog of a page, covers that at most."""
+    """Whether `node` is a window that blocks others of its process; a dialog inside of a window, such as one
+    of a page, is not."""
     above = forest.nodes.get(node.parent)
     alone = above is None or above.role == Role.APPLICATION
-    return alone and node.role in _MANAGED and node.has(State.MODAL) and node.has(State.SHOWING)
+    return alone and node.role in _WINDOW_ROLES and node.has(State.MODAL) and node.has(State.SHOWING)
 
 
 def _row_names(nodes: Iterable[Node]) -> dict[tuple[Reference, int], tuple[str, Reference]]:
-    """Per row of a table, the first text in it and the cell that holds it."""
+    """The first text of each row of a table, and the cell that holds it."""
     found: dict[tuple[Reference, int], tuple[str, Reference]] = {}
     for cell in sorted(nodes, key=lambda node: (node.row or 0, node.column or 0)):
         text = (cell.name or cell.text or "").strip()
@@ -263,15 +265,15 @@ def _checked(node: Node) -> bool | None:
     return None
 
 
-def _clipped(box: Box, visible: Box) -> Box | None:
+def _clip(box: Box, visible: Box) -> Box | None:
     left, top = max(box[0], visible[0]), max(box[1], visible[1])
     right = min(box[0] + box[2], visible[0] + visible[2])
     bottom = min(box[1] + box[3], visible[1] + visible[3])
     return (left, top, right - left, bottom - top) if right > left + 1 and bottom > top + 1 else None
 
 
-def _alike(one: Box, other: Box | None) -> bool:
-    """Whether two boxes are those of one window, with its decorations and without."""
+def _is_same_window(one: Box, other: Box | None) -> bool:
+    """Whether two boxes belong to one window, with and without decorations."""
     if other is None:
         return True
     middle = (other[0] + other[2] // 2, other[1] + other[3] // 2)

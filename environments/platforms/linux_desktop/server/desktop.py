@@ -1,4 +1,4 @@
-"""One look at the desktop, and one deed on it: what the own protocol offers."""
+"""Observations of the desktop and inputs to it: the operations of taskloom's own protocol."""
 
 import asyncio
 import base64
@@ -19,36 +19,36 @@ from taskloom.environments.platforms.linux_desktop.server.evidence import Eviden
 from taskloom.environments.platforms.linux_desktop.server.inputs import Inputs
 from taskloom.environments.platforms.linux_desktop.server.programs import Programs, at_work
 
-Done = TypeVar("Done")
+Result = TypeVar("Result")
 Document = dict[str, Any]
 """A message of the protocol, as JSON."""
 _LONGEST_CALL_SECONDS = 60.0
 _POLL_SECONDS = 0.004
 _WORK_POLL_SECONDS = 0.02
-"""Between looks at what works, which reads the state of every thread of the machine."""
+"""Pause between checks for work, each of which reads the state of every thread of the machine."""
 _MOST_POPUPS = 4
 _MOST_STARTS = 3
 _HANDOVER_SECONDS = 2.0
-"""How long a window may take after the program ended well and nothing of it is left."""
+"""How long a window may take to appear after its program ended without an error."""
 _KEEPING_SECONDS = 3.0
-"""How long an application that is to end may take to hand over what was copied in it."""
+"""How long to wait for the clipboard of an application before it is ended."""
 _FOCUS_SECONDS = 0.35
-"""How long after the last drawing a window without focus may still get it."""
+"""How long after the last drawing a window may still get the focus."""
 
 
 class Patience:
-    """How long the screen is waited for, in seconds."""
+    """How long to wait for the screen, in seconds."""
 
     quiet_after_text = 0.04
-    """Without drawing after text was typed, which shows at once."""
-    quiet_after_deed = 0.12
-    """Without drawing after clicks and keys that may set something going."""
+    """Time without drawing after typed text, which shows at once."""
+    quiet_after_input = 0.12
+    """Time without drawing after clicks and keys that may start something."""
     quiet_after_window = 0.3
-    """Without drawing after a window opened or closed, which others often follow."""
+    """Time without drawing after a window opened or closed, because others often follow."""
     longest = 1.5
-    """While it does not become still."""
+    """Longest wait for the screen to become still."""
     longest_work = 3.0
-    """Beyond that, while a program is at work: on a busy machine it may draw nothing for long."""
+    """Longest additional wait while a program works: on a busy machine it may draw nothing for long."""
 
 
 class Desktop:
@@ -69,37 +69,37 @@ class Desktop:
         self._drawing = ThreadPoolExecutor(1)
         self._bars: dict[str, bytes] = {}
         self._front = ""
-        self._open: frozenset[int] = frozenset()
+        self._open_windows: frozenset[int] = frozenset()
         self._restless: frozenset[int] = frozenset()
-        self._habits: dict[int, tuple[int, int]] = {}
-        self._differing: dict[int, tuple[int, int]] = {}
+        self._tolerated: dict[int, tuple[int, int]] = {}
+        self._differences: dict[int, tuple[int, int]] = {}
 
-    def in_loop(self, calls: Coroutine[Any, Any, Done]) -> Done:
-        """Make calls over the bus."""
+    def in_loop(self, calls: Coroutine[Any, Any, Result]) -> Result:
+        """Run calls over the bus in its event loop; blocks."""
         return asyncio.run_coroutine_threadsafe(calls, self._loop).result(_LONGEST_CALL_SECONDS)
 
-    def observe(self, told: Document) -> tuple[Document, bytes]:
+    def observe(self, request: Document) -> tuple[Document, bytes]:
         """The screen once it is still: windows, controls, and its picture unless `picture` is false."""
-        quiet = float(told.get("quiet", Patience.quiet_after_text))
+        quiet = float(request.get("quiet", Patience.quiet_after_text))
         deadline = time.monotonic() + Patience.longest
-        before, wanted = self._open, told.get("picture", True)
+        before, wanted = self._open_windows, request.get("picture", True)
         while True:
             deadline = self.settle(quiet, deadline)
             looked, shown = time.monotonic(), self._front
-            # The picture is packed while applications are asked; drawing in between makes both anew.
+            # The picture is compressed while controls are read; both are repeated if drawing intervenes.
             picture = self._drawing.submit(self.screen.png, self._bars.get(shown, b"")) if wanted else None
             document, agree = self._look()
-            if self._open != before and quiet < Patience.quiet_after_window:
+            if self._open_windows != before and quiet < Patience.quiet_after_window:
                 quiet, agree = Patience.quiet_after_window, False
                 deadline += Patience.longest
-            changed = self.screen.still_since() < time.monotonic() - looked
+            changed = self.screen.seconds_still() < time.monotonic() - looked
             if agree and not changed:
                 break
             if time.monotonic() >= deadline:
-                self._habits = dict(self._differing)
+                self._tolerated = dict(self._differences)
                 break
             if not changed:
-                time.sleep(_POLL_SECONDS)  # a window that opens, or a focus under way, draws nothing yet
+                time.sleep(_POLL_SECONDS)  # an opening window, or a changing focus, draws nothing yet
         if picture is None:
             return document, b""
         self._front = document["active"] if document["active"] in self._bars else self._front
@@ -107,48 +107,49 @@ class Desktop:
             return document, self.screen.png(self._bars.get(self._front, b""))
         return document, picture.result()
 
-    def pointer(self, told: Document) -> tuple[Document, bytes]:
+    def pointer(self, request: Document) -> tuple[Document, bytes]:
         """Where the pointer is."""
         return {"at": self.inputs.position()}, b""
 
-    def make(self, told: Document) -> tuple[Document, bytes]:
-        """Make the inputs in `inputs`, without looking at what becomes of them."""
-        for item in told["inputs"]:
+    def make(self, request: Document) -> tuple[Document, bytes]:
+        """Make the inputs in `inputs` without observing their effect."""
+        for item in request["inputs"]:
             self._input(item)
         return {}, b""
 
-    def bars(self, told: Document) -> tuple[Document, bytes]:
-        """Take the rows to be put below every picture, per application in front."""
-        self._bars = {name: zlib.decompress(base64.b64decode(rows)) for name, rows in told["bars"].items()}
+    def bars(self, request: Document) -> tuple[Document, bytes]:
+        """Set the rows that are put below every picture, by the application in front."""
+        bars = request["bars"].items()
+        self._bars = {name: zlib.decompress(base64.b64decode(rows)) for name, rows in bars}
         self._front = next(iter(self._bars), "")
         return {}, b""
 
-    def act(self, told: Document) -> tuple[Document, bytes]:
+    def act(self, request: Document) -> tuple[Document, bytes]:
         """Make the inputs in `inputs`, then observe."""
-        self.make(told)
-        quiet = Patience.quiet_after_text if _ends_in_text(told["inputs"]) else Patience.quiet_after_deed
-        return self.observe({"quiet": quiet, **told})
+        self.make(request)
+        quiet = Patience.quiet_after_text if _ends_in_text(request["inputs"]) else Patience.quiet_after_input
+        return self.observe({"quiet": quiet, **request})
 
-    def start(self, told: Document) -> tuple[Document, bytes]:
-        """Start an application, or bring it to the front, and wait until its window is there.
+    def start(self, request: Document) -> tuple[Document, bytes]:
+        """Start an application, or bring it to the front, and wait for its window.
 
         Raises:
             RuntimeError: it ended, or showed no window in time.
         """
-        name, command = told["application"], told["command"]
-        if told.get("anew"):
+        name, command = request["application"], request["command"]
+        if request.get("anew"):
             self.clipboard.wait(_KEEPING_SECONDS)
             self.programs.stop(name)
         if not self._windows_of(name) or not self.programs.runs(name):
             self.programs.stop(name)
-            self._run(name, told)
-        deadline = time.monotonic() + float(told.get("seconds", 60))
-        windows = self._first_windows(name, told, deadline)
+            self._run(name, request)
+        deadline = time.monotonic() + float(request.get("seconds", 60))
+        windows = self._first_windows(name, request, deadline)
         self._close_popups()
         self.screen.activate(windows[-1])
-        wanted = told.get("ready_text", "")
+        wanted = request.get("ready_text", "")
         while True:
-            self.settle(2 * Patience.quiet_after_deed, time.monotonic() + 2 * Patience.longest)
+            self.settle(2 * Patience.quiet_after_input, time.monotonic() + 2 * Patience.longest)
             document, _ = self._look()
             mine = [control for control in document["controls"] if control["application"] == name]
             if mine and (not wanted or any(control["text"] == wanted for control in mine)):
@@ -156,20 +157,20 @@ class Desktop:
             if time.monotonic() > deadline:
                 raise RuntimeError(f"{command[0]} did not show {wanted!r} in time")
             time.sleep(0.05)
-        return self.observe({**told, "quiet": 2 * Patience.quiet_after_deed})
+        return self.observe({**request, "quiet": 2 * Patience.quiet_after_input})
 
-    def _run(self, name: str, told: Document) -> None:
-        command = told["command"]
+    def _run(self, name: str, request: Document) -> None:
+        command = request["command"]
         try:
-            self.programs.start(name, command, told.get("environment", {}))
+            self.programs.start(name, command, request.get("environment", {}))
         except OSError as error:
             raise RuntimeError(f"{command[0]} cannot be started: {error.strerror}") from None
 
-    def _first_windows(self, name: str, told: Document, deadline: float) -> list[Window]:
+    def _first_windows(self, name: str, request: Document, deadline: float) -> list[Window]:
         """Wait for a window, whichever process shows it.
 
-        A program that ended well may have handed over to a process that is there already; where that one
-        was on its way out, so that nothing of the application is left, the program is started again.
+        A program that ended without an error may have handed over to a process that was already running; if
+        that process then ended, so that none of the application is left, the program is started again.
         """
         starts, ended = 1, 0.0
         while not (windows := self._windows_of(name)):
@@ -177,39 +178,39 @@ class Desktop:
             if self.programs.runs(name):
                 ended = 0.0
             elif not self.programs.ended_well(name):
-                raise self._failed(name, told, "ended")
+                raise self._start_error(name, request, "ended")
             elif now - (ended := ended or now) > _HANDOVER_SECONDS:
                 if starts == _MOST_STARTS:
-                    raise self._failed(name, told, "ended")
-                self._run(name, told)
+                    raise self._start_error(name, request, "ended")
+                self._run(name, request)
                 starts, ended = starts + 1, 0.0
             if now > deadline:
-                raise self._failed(name, told, "showed no window in time")
+                raise self._start_error(name, request, "showed no window in time")
             time.sleep(0.02)
         return windows
 
-    def _failed(self, name: str, told: Document, what: str) -> RuntimeError:
-        said = self.programs.printed(name) or "without a word"
-        return RuntimeError(f"{told['command'][0]} {what}: {said}")
+    def _start_error(self, name: str, request: Document, what: str) -> RuntimeError:
+        output = self.programs.printed(name) or "it printed nothing"
+        return RuntimeError(f"{request['command'][0]} {what}: {output}")
 
     def _close_popups(self) -> None:
-        """Close open menus, as a click elsewhere does; they would keep the pointer and the keyboard."""
+        """Close open menus, which would grab the pointer and the keyboard."""
         for _ in range(_MOST_POPUPS):
             if not any(window.popup for window in self.screen.windows()):
                 return
             self.inputs.keys([("escape", ())])
-            self.settle(Patience.quiet_after_deed, time.monotonic() + Patience.longest)
+            self.settle(Patience.quiet_after_input, time.monotonic() + Patience.longest)
 
     def settle(self, quiet: float, deadline: float) -> float:
         """Wait until nothing has been drawn for `quiet` seconds and no program works, or until `deadline`.
 
-        Work puts the deadline off, which is returned; a program that did not rest in time is waited for again
-        once it has.
+        Work postpones the deadline, which is returned; a program that works too long is ignored until it has
+        rested.
         """
         latest = deadline + Patience.longest_work
         while (now := time.monotonic()) < deadline:
             working: frozenset[int] = frozenset()
-            if self.screen.still_since() >= quiet:
+            if self.screen.seconds_still() >= quiet:
                 working = at_work()
                 self._restless &= working
                 working -= self._restless
@@ -232,9 +233,9 @@ class Desktop:
         ]
 
     def _look(self) -> tuple[Document, bool]:
-        """What is seen, and whether display and control trees agree on which windows are open."""
+        """The visible state, and whether display and control trees agree on which windows are open."""
         forest, windows = self.in_loop(self.accessibility.forest()), self.screen.windows()
-        self._open = frozenset(window.number for window in windows if not window.popup)
+        self._open_windows = frozenset(window.number for window in windows if not window.popup)
         owner = cache(self.programs.owner)
         active = self.screen.active(windows)
         front = owner(active.process) if active else ""
@@ -253,21 +254,21 @@ class Desktop:
         return document, self._agree(open_windows(forest), windows) and self._focused(controls)
 
     def _focused(self, controls: Sequence[Control]) -> bool:
-        """Whether some control has the focus; where none has one, it may be under way for a while."""
-        return self.screen.still_since() > _FOCUS_SECONDS or any(control["focused"] for control in controls)
+        """Whether a control has the focus, or none has got it in the time that this may take."""
+        return self.screen.seconds_still() > _FOCUS_SECONDS or any(control["focused"] for control in controls)
 
-    def _agree(self, told: Mapping[int, int], windows: Sequence[Window]) -> bool:
-        """Whether every process shows as many windows as its tree says; a difference that lasted over a whole
-        observation is its habit."""
+    def _agree(self, reported: Mapping[int, int], windows: Sequence[Window]) -> bool:
+        """Whether every process shows as many windows as its tree reports; differences that lasted for a
+        whole observation are tolerated."""
         shown = Counter(window.process for window in windows if not window.popup)
-        self._differing = {
-            process: (count, shown[process]) for process, count in told.items() if count != shown[process]
+        self._differences = {
+            process: (count, shown[process]) for process, count in reported.items() if count != shown[process]
         }
-        return self._differing.items() <= self._habits.items()
+        return self._differences.items() <= self._tolerated.items()
 
     def _input(self, item: Mapping[str, Any]) -> None:
         kind = item["kind"]
-        self.screen.touched()
+        self.screen.note_input()
         point, button = tuple(item.get("point") or (0, 0)), item.get("button", "left")
         if kind == "click":
             self.inputs.click(point, button, item.get("times", 1), item.get("held", ()))
@@ -289,7 +290,7 @@ class Desktop:
             time.sleep(item["seconds"])
         else:
             raise RuntimeError(f"there is no input of the kind {kind!r}")
-        self.screen.touched()
+        self.screen.note_input()
         if item.get("settle"):
             self.settle(Patience.quiet_after_text, time.monotonic() + Patience.longest)
 

@@ -1,4 +1,4 @@
-"""The display: windows from bottom to top, pictures, and how long nothing has been drawn."""
+"""The display: windows from bottom to top, pictures, and the time since something was drawn."""
 
 import io
 import threading
@@ -11,7 +11,7 @@ from PIL import Image, ImageGrab
 from Xlib import X, error
 from Xlib.display import Display
 from Xlib.ext import damage
-from Xlib.protocol import event
+from Xlib.protocol.event import ClientMessage
 
 from taskloom.environments.platforms.linux_desktop.server.trees import Box
 
@@ -26,15 +26,15 @@ class Window:
     number: int
     """Its X id."""
     box: Box
-    """Where it is, decorations included."""
+    """Its place, decorations included."""
     process: int
-    """Id of the process it belongs to; 0 where unknown."""
+    """Id of its process; 0 if unknown."""
     title: str = ""
-    """What its title bar says."""
+    """Its title."""
     name: str = ""
-    """Its class, as programs name themselves to the window manager."""
+    """Its class, the name that its program gives to the window manager."""
     popup: bool = False
-    """Whether it is a menu, a tooltip or the like, which no window manager manages."""
+    """Whether it is not managed by the window manager, as menus and tooltips."""
 
     def contains(self, x: int, y: int) -> bool:
         """Whether the point lies inside."""
@@ -47,31 +47,31 @@ class Screen:
 
     def __init__(self, name: str = ":0") -> None:
         self.name = name
-        self.display: Any = connected(name)
+        self.display: Any = connect(name)
         screen = self.display.screen()
         self.root = screen.root
         self.size = (screen.width_in_pixels, screen.height_in_pixels)
-        self._drawn = time.monotonic()
+        self._last_drawn = time.monotonic()
         threading.Thread(target=self._watch, daemon=True).start()
 
-    def still_since(self) -> float:
+    def seconds_still(self) -> float:
         """Seconds since something was last drawn."""
-        return time.monotonic() - self._drawn
+        return time.monotonic() - self._last_drawn
 
-    def touched(self) -> None:
+    def note_input(self) -> None:
         """Count an input as if something had been drawn."""
-        self._drawn = time.monotonic()
+        self._last_drawn = time.monotonic()
 
     def _watch(self) -> None:
-        watcher: Any = connected(self.name)
+        watcher: Any = connect(self.name)
         watcher.damage_query_version()
         watcher.screen().root.damage_create(damage.DamageReportRawRectangles)
         while True:
             watcher.next_event()
-            self._drawn = time.monotonic()
+            self._last_drawn = time.monotonic()
 
     def paint_background(self) -> None:
-        """Colour the screen behind all windows, each corner differently: a turned picture is recognised."""
+        """Colour the background with a different colour in each corner, so that rotated pictures differ."""
         down = Image.linear_gradient("L").resize(self.size)
         across = Image.linear_gradient("L").rotate(90).resize(self.size)
         painted = Image.merge(
@@ -90,7 +90,7 @@ class Screen:
         self.display.sync()
 
     def png(self, below: bytes = b"") -> bytes:
-        """The screen as PNG, packed fast rather than small, with rows of pixels `below`."""
+        """The screen as PNG, compressed for speed, with rows of pixels `below`."""
         width, height = self.size
         whole = ImageGrab.grab(xdisplay=self.name)
         if below:
@@ -103,7 +103,7 @@ class Screen:
         return packed.getvalue()
 
     def property(self, window: Any, name: str) -> Any:
-        """A property of a window; None where it has none."""
+        """A property of a window, or None."""
         found = window.get_full_property(self.display.intern_atom(name), X.AnyPropertyType)
         return None if found is None else found.value
 
@@ -116,7 +116,7 @@ class Screen:
         found: list[Window] = []
         for place in self.root.query_tree().children:
             with suppress(*_GONE):
-                found += self._seen(place, clients.get(place.id))
+                found += self._visible_window(place, clients.get(place.id))
         owners = {window.number & ~_CLIENT_BITS: window.process for window in found if window.process}
         return [
             replace(window, process=window.process or owners.get(window.number & ~_CLIENT_BITS, 0))
@@ -130,18 +130,18 @@ class Screen:
 
     def activate(self, window: Window) -> None:
         """Put a window in front and give it the focus."""
-        self._ask(window.number, "_NET_ACTIVE_WINDOW", (2, X.CurrentTime, 0, 0, 0))
+        self._send_message(window.number, "_NET_ACTIVE_WINDOW", (2, X.CurrentTime, 0, 0, 0))
 
     def close(self, window: Window) -> None:
         """Ask a window to close, as its title bar does."""
-        self._ask(window.number, "_NET_CLOSE_WINDOW", (X.CurrentTime, 2, 0, 0, 0))
+        self._send_message(window.number, "_NET_CLOSE_WINDOW", (X.CurrentTime, 2, 0, 0, 0))
 
-    def _ask(self, number: int, message: str, values: tuple[int, ...]) -> None:
+    def _send_message(self, number: int, name: str, values: tuple[int, ...]) -> None:
         window = self.display.create_resource_object("window", number)
-        told = event.ClientMessage(
-            window=window, client_type=self.display.intern_atom(message), data=(32, list(values))
+        event = ClientMessage(
+            window=window, client_type=self.display.intern_atom(name), data=(32, list(values))
         )
-        self.root.send_event(told, event_mask=X.SubstructureRedirectMask | X.SubstructureNotifyMask)
+        self.root.send_event(event, event_mask=X.SubstructureRedirectMask | X.SubstructureNotifyMask)
         self.display.sync()
 
     def _frame_of(self, number: int) -> int:
@@ -152,7 +152,7 @@ class Screen:
                 return int(window.id)
             window = above
 
-    def _seen(self, place: Any, client: int | None) -> list[Window]:
+    def _visible_window(self, place: Any, client: int | None) -> list[Window]:
         attributes = place.get_attributes()
         if attributes.map_state != X.IsViewable or attributes.win_class != X.InputOutput:
             return []
@@ -171,8 +171,8 @@ class Screen:
         return [Window(client, box, int(process[0]) if process else 0, title, name[1] if name else "")]
 
 
-def connected(name: str) -> Any:
-    """A connection to the display `name`, once it is there."""
+def connect(name: str) -> Any:
+    """Connect to the display `name`, once it exists."""
     for _ in range(500):
         try:
             return Display(name)

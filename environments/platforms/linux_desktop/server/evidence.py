@@ -1,4 +1,4 @@
-"""What the checks read of a machine: files, settings, processes, clipboard, and messages of mail folders."""
+"""What the checks read in a machine: files, settings, processes, clipboard, and messages of mail folders."""
 
 import base64
 import csv
@@ -20,16 +20,16 @@ from urllib.parse import unquote
 from taskloom.environments.platforms.linux_desktop.server.programs import HOME, running_programs
 
 _APPLICATIONS = ".applications"
-_LEFT_OUT = frozenset({".git", "node_modules", "__pycache__", ".cache"})
-_BEFORE = "~"
-"""End of the names under which programs keep what a file was before they saved it."""
+_IGNORED_FOLDERS = frozenset({".git", "node_modules", "__pycache__", ".cache"})
+_BACKUP_ENDING = "~"
+"""Ending of the names of backup files."""
 _LARGEST = 64 * 1024 * 1024
 """Larger files are not sent."""
 _MOST_FILES = 4000
 _LARGEST_MESSAGE = 16 * 1024 * 1024
 """Larger messages are left out."""
 _MOST_MESSAGES = 2000
-_NEVER = datetime.min.replace(tzinfo=UTC)
+_NO_DATE = datetime.min.replace(tzinfo=UTC)
 _HEADERS = ("to", "cc", "bcc", "subject")
 _SELECTION_SECONDS = 2.0
 
@@ -37,20 +37,20 @@ Stamp = tuple[int, int, int]
 
 
 class Evidence:
-    """The files of the machine, and which of them the host has."""
+    """The files of the machine, and which of them were sent to the host."""
 
     def __init__(self) -> None:
         self._sent: dict[str, Stamp | bytes] = {}
 
-    def changed(self, wanted: Mapping[str, object], *, anew: bool) -> tuple[bytes, dict[str, list[str]]]:
-        """An archive of what changed since the last call; all `files`, all `directories`, and what is
-        `unseen` because it cannot be read or is too large.
+    def changed(self, wanted: Mapping[str, object], *, send_all: bool) -> tuple[bytes, dict[str, list[str]]]:
+        """An archive of the files that changed since the last call; the names of all `files` and
+        `directories`, and of files `unseen` because they cannot be read or are too large.
 
-        `wanted` says, per application, what is evidence beside the visible files of the home: `folder` or
-        file with its state, below the home; `mail`, its folder of messages; `settings`, the path of its
-        settings in dconf; `processes`.
+        `wanted` lists, per application, evidence in addition to the visible files of the home: `folder`, the
+        file or folder with its state, below the home; `mail`, its folder of messages; `settings`, the path of
+        its settings in dconf; `processes`.
         """
-        if anew:
+        if send_all:
             self._sent.clear()
         now: dict[str, Stamp | bytes] = {}
         directories: list[str] = []
@@ -71,26 +71,26 @@ class Evidence:
                 member.size = len(content)
                 archive.addfile(member, io.BytesIO(content))
         self._sent = now
-        told = {"files": sorted(now), "directories": sorted(directories), "unseen": sorted(self._unseen)}
-        return packed.getvalue(), told
+        names = {"files": sorted(now), "directories": sorted(directories), "unseen": sorted(self._unseen)}
+        return packed.getvalue(), names
 
     def _files(
         self, wanted: Mapping[str, object], directories: list[str]
     ) -> Iterator[tuple[str, Path, Stamp | bytes]]:
         count = 0
         places = [("", HOME)]
-        for application, what in wanted.items():
-            assert isinstance(what, dict)
-            shown = f"{_APPLICATIONS}/{application}"
-            places += [(shown, HOME / what["folder"])] if what.get("folder") else []
-            if what.get("mail"):
-                yield f"{shown}/mail.json", HOME, messages(HOME / what["mail"])
-            if what.get("settings"):
-                yield f"{shown}/settings.ini", HOME, _settings(what["settings"])
-            if what.get("processes"):
-                yield f"{shown}/processes.csv", HOME, _processes()
-        for shown, place in places:
-            for path, file in _below(shown, place, directories):
+        for application, state in wanted.items():
+            assert isinstance(state, dict)
+            prefix = f"{_APPLICATIONS}/{application}"
+            places += [(prefix, HOME / state["folder"])] if state.get("folder") else []
+            if state.get("mail"):
+                yield f"{prefix}/mail.json", HOME, messages(HOME / state["mail"])
+            if state.get("settings"):
+                yield f"{prefix}/settings.ini", HOME, _settings(state["settings"])
+            if state.get("processes"):
+                yield f"{prefix}/processes.csv", HOME, _processes()
+        for prefix, place in places:
+            for path, file in _files_below(prefix, place, directories):
                 try:
                     status = file.stat()
                 except OSError:
@@ -145,52 +145,51 @@ def _processes() -> bytes:
     return written.getvalue().encode()
 
 
-def _below(shown: str, place: Path, directories: list[str]) -> Iterator[tuple[str, Path]]:
+def _files_below(prefix: str, place: Path, directories: list[str]) -> Iterator[tuple[str, Path]]:
     if place.is_file():
-        yield f"{shown}/{place.name}", place
+        yield f"{prefix}/{place.name}", place
         return
-    pending = [(shown, place)]
+    pending = [(prefix, place)]
     while pending:
-        above, folder = pending.pop()
+        parent, folder = pending.pop()
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError:
             continue
-        if above:
-            directories.append(above)
+        if parent:
+            directories.append(parent)
         for entry in entries:
-            path = f"{above}/{entry.name}" if above else entry.name
-            hidden = not above and entry.name.startswith(".")
-            if hidden or entry.name in _LEFT_OUT:
+            path = f"{parent}/{entry.name}" if parent else entry.name
+            hidden = not parent and entry.name.startswith(".")
+            if hidden or entry.name in _IGNORED_FOLDERS:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 pending.append((path, Path(entry.path)))
-            elif entry.is_file(follow_symlinks=False) and not entry.name.endswith(_BEFORE):
+            elif entry.is_file(follow_symlinks=False) and not entry.name.endswith(_BACKUP_ENDING):
                 yield path, Path(entry.path)
 
 
 def messages(place: Path) -> bytes:
-    """All messages of the folders below `place` in the MH format, a file per message, as JSON, the oldest
-    first: each with its folder, the headers that people see as they stand in the file, its text, and its
-    attachments; text is told, all else by its digest.
+    """All messages below `place`, in MH folders with a file per message, as JSON, oldest first: each with its
+    folder, the visible headers as in the file, its text, and its attachments, as text or else as a digest.
 
-    Numbers of files, dates and ids are left out, because the program chooses them, as it chooses who wrote
-    what was not received. A message that cannot be read is told by its digest.
+    File numbers, dates and ids are left out, because the program chooses them, and so is the sender of
+    messages that were not received. A message that cannot be read is given as its digest.
     """
     found = []
     for folder, file in _message_files(place):
         try:
             content = file.read_bytes()
         except OSError:
-            continue  # gone meanwhile
+            continue  # removed meanwhile
         try:
             message = _message(content)
-            found.append((_date(message), folder, int(file.name), _told(folder, message)))
+            found.append((_date(message), folder, int(file.name), _describe_message(folder, message)))
         except Exception:
-            told: dict[str, object] = {"folder": folder, "sha256": hashlib.sha256(content).hexdigest()}
-            found.append((_NEVER, folder, int(file.name), told))
+            digest: dict[str, object] = {"folder": folder, "sha256": hashlib.sha256(content).hexdigest()}
+            found.append((_NO_DATE, folder, int(file.name), digest))
     found.sort(key=lambda item: item[:3])
-    return json.dumps({"messages": [told for *_, told in found]}, ensure_ascii=False, indent=1).encode(
+    return json.dumps({"messages": [fields for *_, fields in found]}, ensure_ascii=False, indent=1).encode(
         errors="replace"
     )
 
@@ -213,7 +212,7 @@ def _message_files(place: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _message(content: bytes) -> Message:
-    """The message in a file; what waits to be sent may stand below what the program notes about it."""
+    """The message in a file; in a queued message, notes of the program may precede it."""
     message = message_from_bytes(content)
     _, mark, below = content.replace(b"\r\n", b"\n").partition(b"\n\n")
     if message["from"] is None and mark:
@@ -226,15 +225,15 @@ def _date(message: Message) -> datetime:
     try:
         date = parsedate_to_datetime(str(message["date"]))
     except (TypeError, ValueError, OverflowError):
-        return _NEVER
+        return _NO_DATE
     return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 
-def _told(folder: str, message: Message) -> dict[str, object]:
+def _describe_message(folder: str, message: Message) -> dict[str, object]:
     parts = list(_leaves(message))
     body, shown = _body(parts), ("from", *_HEADERS) if message["received"] is not None else _HEADERS
     headers = {
-        name: ", ".join(map(_decoded, values))
+        name: ", ".join(map(_decode_header, values))
         for name in shown
         if (values := [value for value in message.get_all(name, []) if str(value).strip()])
     }
@@ -246,12 +245,12 @@ def _told(folder: str, message: Message) -> dict[str, object]:
     }
 
 
-def _decoded(value: object) -> str:
+def _decode_header(value: object) -> str:
     return str(make_header(decode_header(" ".join(str(value).split()))))
 
 
 def _leaves(message: Message) -> Iterator[Message]:
-    """The parts that hold something; a message within the message is one of them, whole."""
+    """The parts with content; a message within the message is one part."""
     payload = message.get_payload()
     if message.get_content_maintype() == "multipart" and isinstance(payload, list):
         for part in payload:
@@ -269,7 +268,7 @@ def _body(parts: Sequence[Message]) -> Message | None:
 
 
 def _attachment(part: Message) -> dict[str, object]:
-    name = _decoded(part.get_filename() or "")
+    name = _decode_header(part.get_filename() or "")
     text = _text(part)
     if text is not None:
         return {"name": name, "text": text}
@@ -279,7 +278,7 @@ def _attachment(part: Message) -> dict[str, object]:
 
 
 def _text(part: Message) -> str | None:
-    """The text of a part; None for what is none, as a PDF document, although its bytes may all be letters."""
+    """The text of a part; None for other content, including PDF documents that consist of letters."""
     content = part.get_payload(decode=True)
     if not isinstance(content, bytes) or content.startswith(b"%PDF-"):
         return None

@@ -1,6 +1,5 @@
-"""HTTP over a Unix socket: the own protocol under `/machine/`, OSWorld's beside it. When the one connection
-that the host keeps open (`/machine/lifeline`) closes, however its process ended, the server and the machine
-end."""
+"""HTTP over a Unix socket: taskloom's own protocol under `/machine/`, and OSWorld's. Server and machine end
+when the connection that the host keeps open (`/machine/lifeline`) closes, however its process ended."""
 
 import io
 import json
@@ -21,15 +20,15 @@ from taskloom.environments.platforms.linux_desktop.server import evidence, forei
 from taskloom.environments.platforms.linux_desktop.server.desktop import Desktop, Document
 
 SOCKET = Path("/run/machine/server.sock")
-"""Where the host finds the server."""
+"""Socket of the server, in a folder of the host."""
 FOREIGN_PORT = 5000
-"""Port of the machine's loopback on which clients of OSWorld's protocol find it."""
+"""Loopback port of the machine for clients of OSWorld's protocol."""
 _FIRST_LIFELINE_SECONDS = 120.0
 """How long a machine waits for a host."""
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers requests; several connections at once, deeds one at a time."""
+    """Answers requests: several connections at once, operations on the desktop one at a time."""
 
     protocol_version = "HTTP/1.1"
     desktop: ClassVar[Desktop]
@@ -41,7 +40,7 @@ class Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
     def address_string(self) -> str:
-        """A Unix socket has no address of the client."""
+        """The name of every client, because clients of a Unix socket have no address."""
         return "host"
 
     def do_CONNECT(self) -> None:
@@ -51,11 +50,11 @@ class Handler(BaseHTTPRequestHandler):
             _relay(self.connection, int(self.path.rpartition(":")[2]))
 
     def do_GET(self) -> None:
-        """Answer a question."""
+        """Answer a request without a body."""
         self._answer(b"")
 
     def do_POST(self) -> None:
-        """Carry out a request."""
+        """Answer a request with a body."""
         self._answer(self.rfile.read(int(self.headers.get("Content-Length") or 0)))
 
     do_PUT = do_POST
@@ -66,37 +65,37 @@ class Handler(BaseHTTPRequestHandler):
             if path == "/machine/lifeline":
                 self._lifeline()
             elif path.startswith("/machine/"):
-                self._own(path.removeprefix("/machine/"), body)
+                self._answer_host(path.removeprefix("/machine/"), body)
             else:
                 self._send(*foreign.answer(self.desktop, path, body, self.headers.get("Content-Type", "")))
-        except RuntimeError as error:  # the request cannot be carried out, and the message says why
+        except RuntimeError as error:  # the request cannot be carried out; the message says why
             self._send(*foreign.json_answer({"refused": str(error)}, 409))
         except (OSError, KeyError, TypeError, ValueError) as error:
             self._send(*foreign.json_answer({"fault": f"{type(error).__name__}: {error}"}, 500))
 
-    def _own(self, name: str, body: bytes) -> None:
+    def _answer_host(self, name: str, body: bytes) -> None:
         if name == "write":
             _unpack(body)
-            return self._document({})
-        told: Document = json.loads(body) if body else {}
+            return self._send_document({})
+        request: Document = json.loads(body) if body else {}
         if name == "ready":
-            return self._document({"size": self.desktop.screen.size})
+            return self._send_document({"size": self.desktop.screen.size})
         if name == "run":
-            code, output, errors = programs.run(told["command"], seconds=told.get("seconds", 60))
-            return self._document({"code": code, "output": output, "errors": errors})
+            code, output, errors = programs.run(request["command"], seconds=request.get("seconds", 60))
+            return self._send_document({"code": code, "output": output, "errors": errors})
         with self.desktop.lock:
             if name == "evidence":
                 packed, listed = self.desktop.evidence.changed(
-                    told.get("applications", {}), anew=bool(told.get("anew"))
+                    request.get("applications", {}), send_all=bool(request.get("anew"))
                 )
-                return self._document({**listed, "clipboard": evidence.clipboard()}, packed)
+                return self._send_document({**listed, "clipboard": evidence.clipboard()}, packed)
             if name not in ("observe", "act", "start", "bars", "make", "pointer"):
                 raise RuntimeError(f"there is no request {name!r}")
-            document, picture = getattr(self.desktop, name)(told)
-        return self._document(document, picture)
+            document, picture = getattr(self.desktop, name)(request)
+        return self._send_document(document, picture)
 
-    def _document(self, document: Document, content: bytes = b"") -> None:
-        """A document, and bytes behind it; the header `Document-Length` tells where it ends."""
+    def _send_document(self, document: Document, content: bytes = b"") -> None:
+        """Send a document followed by bytes; the header `Document-Length` says where the document ends."""
         written = json.dumps(document).encode()
         self._send(200, "application/octet-stream", written + content, len(written))
 
@@ -126,7 +125,7 @@ class UnixServer(socketserver.ThreadingUnixStreamServer):
     request_queue_size = 64
 
     def server_bind(self) -> None:
-        """Listen where nobody listened before, for every user of the host that may enter the folder."""
+        """Listen on a new socket, for every user of the host who may enter the folder."""
         path = Path(str(self.server_address))
         path.unlink(missing_ok=True)
         super().server_bind()
@@ -141,7 +140,7 @@ class ForeignServer(socketserver.ThreadingTCPServer):
 
 
 def serve() -> None:
-    """Answer until the host is gone."""
+    """Answer requests until the host is gone."""
     Handler.desktop = Desktop()
     for server in (UnixServer(str(SOCKET), Handler), ForeignServer(("127.0.0.1", FOREIGN_PORT), Handler)):
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -168,7 +167,7 @@ def _unpack(body: bytes) -> None:
 
 
 def _relay(host: socket.socket, port: int) -> None:
-    """Connect `host` with a port of the machine's own loopback until one of both ends."""
+    """Connect `host` with a loopback port of the machine until one of them closes."""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as machine:
         host.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
         machine.settimeout(None)

@@ -1,4 +1,4 @@
-"""Pointer and keyboard by XTEST, with keys of any script."""
+"""Pointer and keyboard input by XTEST, with characters of any script."""
 
 import time
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ Point = tuple[int, int]
 _BUTTONS = {"left": 1, "middle": 2, "right": 3}
 _UP, _DOWN, _LEFT, _RIGHT = 4, 5, 6, 7
 _MODIFIERS = {"ctrl": XK.XK_Control_L, "alt": XK.XK_Alt_L, "shift": XK.XK_Shift_L, "super": XK.XK_Super_L}
-_NAMED = {
+_KEY_NAMES = {
     "enter": "Return",
     "tab": "Tab",
     "escape": "Escape",
@@ -34,11 +34,11 @@ _NAMED = {
     **{f"f{number}": f"F{number}" for number in range(1, 13)},
 }
 _DOUBLE_CLICK_SECONDS = 0.35
-"""Clicks that are to count as separate are at least so far apart; the machine's settings say 0.3."""
+"""Least time between separate clicks; the machine's double click time is 0.3 seconds."""
 _MAPPING_SECONDS = 0.06
-"""How long programs take to learn of a new key."""
-_PER_REST = 40
-"""After so many keys the programs get a moment."""
+"""How long programs take to notice a new key."""
+_KEYS_PER_PAUSE = 40
+"""Number of keys after which typing pauses for programs to follow."""
 
 
 class Inputs:
@@ -47,20 +47,20 @@ class Inputs:
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._display: Any = screen.display
-        self._clicked: tuple[float, Point] = (0.0, (-1, -1))
+        self._last_click: tuple[float, Point] = (0.0, (-1, -1))
         first = self._display.display.info.min_keycode
         rows = self._display.get_keyboard_mapping(first, self._display.display.info.max_keycode - first + 1)
         self._keys: dict[int, tuple[int, int]] = {}
         self._spare = [first + place for place, row in enumerate(rows) if not any(row)]
         for place, row in enumerate(rows):
-            for level, sign in enumerate(list(row)[:2]):
-                if sign:
-                    self._keys.setdefault(sign, (first + place, level))
+            for level, keysym in enumerate(list(row)[:2]):
+                if keysym:
+                    self._keys.setdefault(keysym, (first + place, level))
 
     def position(self) -> Point:
         """Where the pointer is."""
-        at = self._screen.root.query_pointer()
-        return (at.root_x, at.root_y)
+        pointer = self._screen.root.query_pointer()
+        return (pointer.root_x, pointer.root_y)
 
     def button(self, point: Point, button: str, *, down: bool) -> None:
         """Press or release a button of the mouse."""
@@ -70,7 +70,7 @@ class Inputs:
 
     def key(self, name: str, *, down: bool) -> None:
         """Press or release a key."""
-        code, _ = self._code(_MODIFIERS.get(name) or _sign(name))
+        code, _ = self._keycode(_MODIFIERS.get(name) or _keysym(name))
         (self._press if down else self._release)([code])
         self._display.sync()
 
@@ -80,18 +80,18 @@ class Inputs:
         self._display.sync()
 
     def click(self, point: Point, button: str, times: int, held: Sequence[str] = ()) -> None:
-        """Click, once or several times, with keys held, and apart from the last click at the same place."""
-        at, where = self._clicked
+        """Click, once or several times, with keys held; separate from the last click at the same place."""
+        at, where = self._last_click
         wait = _DOUBLE_CLICK_SECONDS - (time.monotonic() - at)
         if where == point and wait > 0:
             time.sleep(wait)
         self.move(point)
-        codes = [self._code(_MODIFIERS[key])[0] for key in held]
+        codes = [self._keycode(_MODIFIERS[key])[0] for key in held]
         self._press(codes)
         for _ in range(times):
             self._button(_BUTTONS[button])
         self._release(codes)
-        self._clicked = (time.monotonic(), point)
+        self._last_click = (time.monotonic(), point)
 
     def wheel(self, point: Point, up: int, sideways: int) -> None:
         """Turn the wheel."""
@@ -116,21 +116,21 @@ class Inputs:
         self._display.sync()
 
     def keys(self, presses: Sequence[tuple[str, Sequence[str]]]) -> None:
-        """Press keys: names, or characters of any script, each with the modifiers held."""
-        signs = [_sign(key) for key, _ in presses]
-        for count, (sign, (_, held)) in enumerate(zip(signs, presses, strict=True), 1):
-            if sign not in self._keys:
+        """Press keys, given as names or as characters of any script, each with its modifiers held."""
+        keysyms = [_keysym(key) for key, _ in presses]
+        for count, (keysym, (_, held)) in enumerate(zip(keysyms, presses, strict=True), 1):
+            if keysym not in self._keys:
                 self._display.sync()
-                time.sleep(_MAPPING_SECONDS)  # programs look up what they were sent before the keys change
-                coming = dict.fromkeys(other for other in signs[count - 1 :] if other not in self._keys)
-                self._map(list(coming)[: len(self._spare)])
-            code, level = self._keys[sign]
-            codes = [self._code(_MODIFIERS[key])[0] for key in held]
-            shift = self._code(_MODIFIERS["shift"])[0]
+                time.sleep(_MAPPING_SECONDS)  # programs must look up earlier keys before the mapping changes
+                coming = dict.fromkeys(other for other in keysyms[count - 1 :] if other not in self._keys)
+                self._map_to_spare_keys(list(coming)[: len(self._spare)])
+            code, level = self._keys[keysym]
+            codes = [self._keycode(_MODIFIERS[key])[0] for key in held]
+            shift = self._keycode(_MODIFIERS["shift"])[0]
             codes += [shift] if level and shift not in codes else []
             self._press([*codes, code])
             self._release([*codes, code])
-            if count % _PER_REST == 0:
+            if count % _KEYS_PER_PAUSE == 0:
                 self._display.sync()
                 time.sleep(0.02)
         self._display.sync()
@@ -139,8 +139,8 @@ class Inputs:
         """Hold keys down for a while."""
         codes: list[int] = []
         for key, held in presses:
-            codes += [self._code(_MODIFIERS[name])[0] for name in held]
-            codes.append(self._code(_sign(key))[0])
+            codes += [self._keycode(_MODIFIERS[name])[0] for name in held]
+            codes.append(self._keycode(_keysym(key))[0])
         self._press(codes)
         self._display.sync()
         time.sleep(seconds)
@@ -160,24 +160,24 @@ class Inputs:
             xtest.fake_input(self._display, X.KeyRelease, code)
         self._display.sync()
 
-    def _code(self, sign: int) -> tuple[int, int]:
-        if sign not in self._keys:
-            self._map([sign])
-        return self._keys[sign]
+    def _keycode(self, keysym: int) -> tuple[int, int]:
+        if keysym not in self._keys:
+            self._map_to_spare_keys([keysym])
+        return self._keys[keysym]
 
-    def _map(self, signs: Sequence[int]) -> None:
-        """Give characters that the keyboard lacks keys of their own; the oldest such keys are taken again."""
-        for sign in signs:
+    def _map_to_spare_keys(self, keysyms: Sequence[int]) -> None:
+        """Map characters that the keyboard lacks to spare keys; the oldest of these are reused."""
+        for keysym in keysyms:
             code = self._spare.pop(0)
             self._spare.append(code)
             self._keys = {known: place for known, place in self._keys.items() if place[0] != code}
-            self._display.change_keyboard_mapping(code, [(sign, sign)])
-            self._keys[sign] = (code, 0)
+            self._display.change_keyboard_mapping(code, [(keysym, keysym)])
+            self._keys[keysym] = (code, 0)
         self._display.sync()
         time.sleep(_MAPPING_SECONDS)
 
 
-def _sign(key: str) -> int:
+def _keysym(key: str) -> int:
     if len(key) == 1:
         number = ord(key)
         if key == "\n":
@@ -185,4 +185,4 @@ def _sign(key: str) -> int:
         if key == "\t":
             return int(XK.XK_Tab)
         return number if 0x20 <= number < 0x7F or 0xA0 <= number < 0x100 else 0x1000000 | number
-    return int(XK.string_to_keysym(_NAMED.get(key.lower(), key)))
+    return int(XK.string_to_keysym(_KEY_NAMES.get(key.lower(), key)))

@@ -1,4 +1,4 @@
-"""Programs of the machine: applications by the mark in their environment, and commands that end."""
+"""Programs of the machine: applications, identified by a mark in their environment, and commands."""
 
 import contextlib
 import os
@@ -18,14 +18,14 @@ _MOST_OUTPUT = 1_000_000
 
 
 @dataclass(slots=True)
-class _Started:
-    """An application as it was started; others may run its program after the process has ended."""
+class _StartedApplication:
+    """A started application; other processes may run its program after this one has ended."""
 
     process: subprocess.Popen[bytes]
     last_program: str
 
     def program(self) -> str:
-        """The program that it runs, or ran last; a script may put another in its place."""
+        """The program that it runs or ran last; a script may replace itself by another program."""
         if self.process.poll() is None:
             self.last_program = _program(self.process.pid) or self.last_program
         return self.last_program
@@ -35,7 +35,7 @@ class Programs:
     """The applications that were started."""
 
     def __init__(self) -> None:
-        self._started: dict[str, _Started] = {}
+        self._started: dict[str, _StartedApplication] = {}
         _LOGS.mkdir(exist_ok=True)
 
     def start(self, application: str, command: Sequence[str], variables: Mapping[str, str]) -> None:
@@ -48,22 +48,22 @@ class Programs:
             process = subprocess.Popen(
                 list(command),
                 cwd=HOME,
-                env={**without_modules(), **variables, MARK: application},
+                env={**user_variables(), **variables, MARK: application},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        # The kernel tells a program before its arguments, which say what an interpreter runs.
-        while process.poll() is None and not _words(process.pid):
+        # The kernel shows a program before its arguments, which name the script of an interpreter.
+        while process.poll() is None and not _command_line(process.pid):
             time.sleep(0.001)
-        self._started[application] = _Started(
+        self._started[application] = _StartedApplication(
             process, str(Path(shutil.which(command[0]) or command[0]).resolve())
         )
         self._started[application].program()
 
     def stop(self, application: str) -> None:
-        """End all processes of an application, first politely."""
+        """End all processes of an application, first by SIGTERM, then by SIGKILL."""
         for number, seconds in ((signal.SIGTERM, 1.5), (signal.SIGKILL, 3.0)):
             deadline = time.monotonic() + seconds
             while left := self.processes(application):
@@ -80,14 +80,14 @@ class Programs:
                 started.process.wait(1)
 
     def printed(self, application: str) -> str:
-        """The end of what it printed."""
+        """The end of the application's output."""
         try:
             return (_LOGS / f"{application}.log").read_text(errors="replace")[-800:].strip()
         except OSError:
             return ""
 
     def runs(self, application: str) -> bool:
-        """Whether a process of it is left, if only one that is ending and has no memory to tell by."""
+        """Whether a process of the application is left, even one that is ending and not identifiable."""
         self._reap()
         started = self._started.get(application)
         if started is not None and started.process.returncode is None:
@@ -95,16 +95,16 @@ class Programs:
         return bool(self.processes(application))
 
     def ended_well(self, application: str) -> bool:
-        """Whether the process that was started ended without an error, as after handing over."""
+        """Whether the started process ended without an error, as after handing over to another."""
         started = self._started.get(application)
         return started is not None and started.process.poll() == 0
 
     def processes(self, application: str) -> list[int]:
-        """Ids of its processes, whoever started them."""
+        """Ids of the processes of an application, whoever started them."""
         return [process for process in _other_processes() if self.owner(process) == application]
 
     def owner(self, process: int) -> str:
-        """The application a process belongs to: whose program it runs, or by which it was started."""
+        """The application of a process: the one whose program it runs, or the one that started it."""
         program = _program(process)
         for name, started in self._started.items():
             if program and program == started.program():
@@ -116,13 +116,13 @@ class Programs:
             started.process.poll()
 
 
-def without_modules() -> dict[str, str]:
-    """The environment of the machine's user, without what only the server needs."""
+def user_variables() -> dict[str, str]:
+    """The environment variables of the machine's user, without those of the server."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
 def mark_of(process: int) -> str:
-    """The application in a process's environment; empty where there is none."""
+    """The application named in the environment of a process; empty if there is none."""
     place, wanted = Path("/proc", str(process)), f"{MARK}=".encode()
     try:
         variables = (place / "environ").read_bytes().split(b"\0")
@@ -134,12 +134,12 @@ def mark_of(process: int) -> str:
 
 
 def at_work(processes: Iterable[int] | None = None) -> frozenset[int]:
-    """Those processes, by default of all others, of which a thread runs or waits for processor or disk."""
-    asked = _other_processes() if processes is None else processes
-    return frozenset(process for process in asked if _works(process))
+    """Those processes (by default, all others) of which a thread runs or waits for processor or disk."""
+    checked = _other_processes() if processes is None else processes
+    return frozenset(process for process in checked if _is_working(process))
 
 
-def _works(process: int) -> bool:
+def _is_working(process: int) -> bool:
     try:
         return any(_state(thread) in "RD" for thread in Path("/proc", str(process), "task").iterdir())
     except OSError:  # it has ended
@@ -147,14 +147,14 @@ def _works(process: int) -> bool:
 
 
 def _state(place: Path) -> str:
-    """The letter of the state of a process or thread."""
+    """The letter for the state of a process or thread."""
     return (place / "stat").read_text(errors="replace").rpartition(")")[2].split()[0]
 
 
 def running_programs() -> list[tuple[str, str]]:
     """Program and arguments of every process that belongs to an application, sorted."""
-    told = (_words(process) for process in _other_processes() if mark_of(process))
-    return sorted((Path(words[0]).name, " ".join(words[1:])) for words in told if words)
+    commands = (_command_line(process) for process in _other_processes() if mark_of(process))
+    return sorted((Path(words[0]).name, " ".join(words[1:])) for words in commands if words)
 
 
 def run(
@@ -165,14 +165,14 @@ def run(
     folder: str = "",
     variables: Mapping[str, str] | None = None,
 ) -> tuple[int, str, str]:
-    """Run a command to its end: exit code, output, errors. One that takes too long ends with 124; where there
-    is no such program, the code is 127."""
+    """Run a command to its end: exit code, output, errors. The code is 124 if it takes too long, and 127 if
+    there is no such program."""
     try:
         process = subprocess.Popen(
             command,
             shell=shell,
             cwd=folder or HOME,
-            env={**without_modules(), **(variables or {})},
+            env={**user_variables(), **(variables or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -182,12 +182,12 @@ def run(
         return 127, "", str(error)
     late = False
     try:
-        told = process.communicate(timeout=seconds)
+        streams = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         late = True
         os.killpg(process.pid, signal.SIGKILL)
-        told = process.communicate()
-    output, errors = (text[:_MOST_OUTPUT].decode(errors="replace") for text in told)
+        streams = process.communicate()
+    output, errors = (text[:_MOST_OUTPUT].decode(errors="replace") for text in streams)
     return 124 if late else process.returncode, output, errors
 
 
@@ -196,7 +196,7 @@ def _other_processes() -> list[int]:
     return [process for process in found if process != os.getpid()]
 
 
-def _words(process: int) -> list[str]:
+def _command_line(process: int) -> list[str]:
     try:
         return Path("/proc", str(process), "cmdline").read_bytes().decode(errors="replace").split("\0")[:-1]
     except OSError:
@@ -204,11 +204,11 @@ def _words(process: int) -> list[str]:
 
 
 def _program(process: int) -> str:
-    """The program a process runs; for an interpreter with the script that it interprets."""
+    """The program of a process; for an interpreter, followed by its script."""
     try:
         program = str(Path("/proc", str(process), "exe").readlink())
     except OSError:
         return ""
-    words = _words(process)
+    words = _command_line(process)
     interprets = Path(program).name.startswith(("python", "perl", "bash", "dash", "gjs"))
     return " ".join((program, *words[1:2])) if interprets else program

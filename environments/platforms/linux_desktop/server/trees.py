@@ -1,4 +1,4 @@
-"""Control trees as AT-SPI tells them: its numbers, and the control types that stand for its roles."""
+"""Control trees as AT-SPI describes them: its constants, and the control types for its roles."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ class State(IntEnum):
 
 
 class Role(IntEnum):
-    """Roles that decide something."""
+    """Roles that the server distinguishes."""
 
     ALERT = 2
     CHECK_BOX = 7
@@ -116,7 +116,7 @@ CONTROL_TYPES = {
         }
     ),
 }
-"""What a control of a role is called; roles that are missing are only places for others."""
+"""Control types by role; nodes of other roles are only containers."""
 CONTAINERS = _numbered(
     {
         "Dialog": "alert color-chooser dialog file-chooser font-chooser",
@@ -132,7 +132,7 @@ CONTAINERS = _numbered(
         "Group": "redundant-object grouping info-bar",
     }
 )
-"""What a container of a role is called, for the controls in it."""
+"""Types of containers by role, for the controls in them."""
 
 
 @dataclass(slots=True)
@@ -148,7 +148,7 @@ class Node:
     interfaces: frozenset[str]
     description: str = ""
     children: int = 0
-    """How many it says it has; of cached nodes only."""
+    """Number of children that it reports; of cached nodes only."""
     process: int = 0
     box: Box | None = None
     text: str | None = None
@@ -183,7 +183,7 @@ def short_names(interfaces: Sequence[str]) -> frozenset[str]:
 
 
 def cached_node(item: Sequence[Any]) -> Node:
-    """A node from either layout of the cache: with the number of children, or with their references."""
+    """A node from either layout of the cache, with the number of children or with their references."""
     if isinstance(item[3], list):
         place, _, parent, children, interfaces, name, role, description, states = item
         index, count = 0, len(children)

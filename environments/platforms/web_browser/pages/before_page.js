@@ -1,4 +1,4 @@
-// Runs before every page's own scripts: what would leave the page goes, and what only the page knows is noted for looks at it.
+// Runs before the scripts of every page: removes what would lead out of the page, and records what only the page knows for later looks.
 (() => {
   for (const name of ['showSaveFilePicker', 'showOpenFilePicker', 'showDirectoryPicker']) { try { delete window[name]; } catch (_) { /* fixed */ } }
   const hide = (name, value) => { try { Object.defineProperty(window, name, {value, configurable: true}); } catch (_) { /* fixed */ } };
@@ -8,8 +8,8 @@
   Element.prototype.attachShadow = function attachShadow(options) { const root = attach.call(this, options); if (root.mode === 'closed') roots.set(this, root); return root; };
   hide(Symbol.for('taskloom.roots'), roots);
 
-  // Work that the page put off: a screen is not settled while some of it is due soon. What such work puts off again is not waited for,
-  // and of work at intervals only what comes soon after its beginning is.
+  // Timers of the page: a screen is not settled while one is due soon. Timers set by timers are not waited for, and of intervals only
+  // the calls soon after their start are.
   const due = new Map(), now = () => performance.timeOrigin + performance.now(), first = Number.POSITIVE_INFINITY;
   let running = false;
   const marked = (work, after) => function (...given) { after(); running = true; try { return work.apply(this, given); } finally { running = false; } };

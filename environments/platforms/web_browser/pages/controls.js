@@ -1,5 +1,5 @@
 // One pass over a page: every visible control, in reading order, with shadow roots and frames of its own origin.
-// Returns {controls, closed}: frames of other origins with their place, which are asked themselves; rectangles are clipped to the viewport, [left, top, right, bottom] in CSS pixels.
+// Returns {controls, closed}: `closed` holds the places of frames of other origins, in which this script runs as well; rectangles are clipped to the viewport, [left, top, right, bottom] in CSS pixels.
 ({valueLimit, textLimit}) => {
   const BY_TAG = {A: 'Hyperlink', BUTTON: 'Button', SELECT: 'ComboBox', TEXTAREA: 'Edit', SUMMARY: 'Button', OPTION: 'ListItem',
     LI: 'ListItem', IMG: 'Image', H1: 'Heading', H2: 'Heading', H3: 'Heading', H4: 'Heading', H5: 'Heading', H6: 'Heading',
@@ -15,7 +15,7 @@
     grid: 'Table', treegrid: 'Table', table: 'Table', list: 'List', listbox: 'List', navigation: 'Navigation', form: 'Form', region: 'Region',
     tabpanel: 'Region', radiogroup: 'Group', group: 'Group'};
   const CONTAINER_TAGS = {DIALOG: 'Dialog', NAV: 'Navigation', FORM: 'Form', TABLE: 'Table', FIELDSET: 'Group', UL: 'List', OL: 'List'};
-  // What a control of these types shows is all in its own name, so plain text inside is not listed again.
+  // The name of a control of these types contains all its text, so plain text inside is not listed again.
   const WHOLE = new Set(['Button', 'Hyperlink', 'MenuItem', 'TabItem', 'CheckBox', 'RadioButton', 'Heading', 'ListItem', 'TreeItem', 'Text', 'Header', 'Edit']);
   const FIELDS = new Set(['INPUT', 'TEXTAREA', 'SELECT']);
   const SKIPPED = new Set(['SCRIPT', 'STYLE', 'HEAD', 'TEMPLATE', 'NOSCRIPT', 'LINK', 'META', 'BR']);
@@ -23,8 +23,8 @@
   const found = [], closed = [];
 
   const clean = text => (text || '').replace(/[\u200b\ufeff]/g, '').replace(/\s+/g, ' ').trim();
-  // Names of fields shadow the properties of their form, names of forms and pictures those of the document: `safe`
-  // gives an object whose properties are read from the prototypes, past all names.
+  // Names of fields shadow properties of their form, and names of forms and pictures those of the document: `safe`
+  // returns an object that reads properties from the prototypes, so that no name shadows them.
   const attribute = (e, name) => Element.prototype.getAttribute.call(e, name);
   const getter = (type, name) => Object.getOwnPropertyDescriptor(type.prototype, name).get;
   const readTag = getter(Element, 'tagName'), readChildren = getter(Element, 'children'), readKind = getter(Node, 'nodeType');
@@ -40,9 +40,9 @@
   const parentOf = e => getter(Node, 'parentElement').call(e);
   const page = safe(document);
   const ownText = e => { let text = ''; for (const node of e.childNodes) if (node.nodeType === 3) text += node.data; return clean(text); };
-  // Roots that the page keeps to itself are noted as they are made (see `opened_roots.js`).
-  const noted = window[Symbol.for('taskloom.roots')];
-  const rootOf = e => safe(e).shadowRoot || (noted && noted.get(e)) || null;
+  // Closed shadow roots are recorded when they are created (see `before_page.js`).
+  const closedRoots = window[Symbol.for('taskloom.roots')];
+  const rootOf = e => safe(e).shadowRoot || (closedRoots && closedRoots.get(e)) || null;
   const above = e => { const read = safe(e), root = read.assignedSlot || read.parentElement ? null : read.getRootNode();
     return read.assignedSlot || read.parentElement || (root && readKind.call(root) === 11 ? root.host : null); };
   const within = (inner, outer) => { for (let e = inner; e; e = above(e)) if (e === outer) return true; return false; };
@@ -78,7 +78,7 @@
     collect(label); text = clean(text); if (text) return text; } return ''; };
   const referenced = (e, name) => { const ids = attribute(e, name); if (!ids) return '';
     const root = e.getRootNode(); return clean(ids.split(/\s+/).map(id => { const other = root.getElementById ? root.getElementById(id) : null; return other ? other.textContent : ''; }).join(' ')); };
-  // Fields that the browser draws with parts of its own take their whole value in one form.
+  // Fields with parts drawn by the browser take their whole value in one form.
   const FORMS = {date: 'YYYY-MM-DD', time: 'HH:MM', month: 'YYYY-MM', week: 'YYYY-Www', 'datetime-local': 'YYYY-MM-DDTHH:MM', color: '#rrggbb'};
   const formOf = e => readTag.call(e) === 'INPUT' && FORMS[e.type] || '';
   const nameOf = (e, type) => { const form = formOf(e), name = plainNameOf(e, type); return form && !name.includes(form) ? `${name} (${form})`.trim() : name; };
@@ -110,63 +110,63 @@
     return '';
   };
 
-  // Rows of a table often hold equal buttons; what names the row tells them apart.
+  // Rows of a table often hold equal buttons; the name of the row distinguishes them.
   const CELLS = 'td, [role=cell], [role=gridcell]';
   const rowName = e => {
     const read = safe(e);
     if (!read.querySelector(CELLS)) return '';
-    const link = [...read.querySelectorAll('a[href]')].find(other => !DEEDS.has(clean(other.textContent).toLowerCase()));
+    const link = [...read.querySelectorAll('a[href]')].find(other => !ACTION_WORDS.has(clean(other.textContent).toLowerCase()));
     const naming = read.querySelector('th, [role=rowheader]') || link || read.querySelector(CELLS);
-    return tellingCell(e, ownName(e, clean(naming.textContent)));
+    return distinctiveCell(e, ownName(e, clean(naming.textContent)));
   };
 
-  // What a person calls the row, list item or card that a control stands in: stable text, not all of it.
+  // The name that a person would give the row, list item or card around a control: stable text, not all of it.
   const ITEM_TAGS = new Set(['TR', 'LI', 'ARTICLE']), ITEM_ROLES = new Set(['row', 'listitem', 'treeitem', 'article']);
   const textsOf = (e, most) => { const texts = page.createTreeWalker(e, NodeFilter.SHOW_TEXT), found = [];
     for (let node = texts.nextNode(); node && found.length < most; node = texts.nextNode()) {
       const owner = safe(node.parentElement), text = clean(node.data);
-      if (text && owner && !SKIPPED.has(owner.tagName) && !owner.closest('button,select,textarea,[role=button]') && !DEEDS.has(text.toLowerCase())) found.push(text);
+      if (text && owner && !SKIPPED.has(owner.tagName) && !owner.closest('button,select,textarea,[role=button]') && !ACTION_WORDS.has(text.toLowerCase())) found.push(text);
     } return found; };
-  // What all of several siblings say, such as the badge of a kind, names none of them: then the first text does that not all say.
-  const commons = new Map();
+  // A text of all siblings, such as a badge, names none of them; the first text that is not common does.
+  const commonByParent = new Map();
   const commonTexts = e => {
     const parent = parentOf(e), tag = readTag.call(e); if (!parent) return new Set();
-    if (!commons.has(parent)) {
+    if (!commonByParent.has(parent)) {
       const alike = [...readChildren.call(parent)].filter(other => readTag.call(other) === tag && (tag !== 'TR' || other.querySelector(CELLS))).slice(0, 40);
       let common = new Set(); alike.forEach((other, at) => { const texts = new Set(textsOf(other, 30)); common = at ? new Set([...common].filter(text => texts.has(text))) : texts; });
-      commons.set(parent, alike.length > 1 ? common : new Set());
+      commonByParent.set(parent, alike.length > 1 ? common : new Set());
     }
-    return commons.get(parent);
+    return commonByParent.get(parent);
   };
   const ownName = (e, name) => { const common = commonTexts(e);
     return ((common.has(name) && textsOf(e, 30).find(text => !common.has(text))) || name).slice(0, 80); };
-  // Its heading, else its first link that is no mere deed, else its first text: nothing that depends on the items around it, as long as that tells it apart.
-  const DEEDS = new Set(['edit', 'delete', 'remove', 'open', 'view', 'show', 'details', 'start', 'stop', 'restart', 'pause', 'download', 'copy',
+  // An item is named by its heading, else its first link that is not an action, else its first text; other items matter only if this is not distinctive.
+  const ACTION_WORDS = new Set(['edit', 'delete', 'remove', 'open', 'view', 'show', 'details', 'start', 'stop', 'restart', 'pause', 'download', 'copy',
     'rename', 'move', 'select', 'clear', 'history', 'preview', 'more', 'close', 'x', '-', '+']);
-  // Of a row that begins with a date, which others may have as well: what stands in the first column that tells all rows apart in words.
+  // A row that begins with a date, which other rows may share, is named by the first column whose texts have letters and are all different.
   const DATE = /^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})\b/;
-  const telling = new Map();
-  const tellingTexts = body => {
-    if (!telling.has(body)) {
+  const distinctive = new Map();
+  const distinctiveTexts = body => {
+    if (!distinctive.has(body)) {
       const rows = [...readChildren.call(body)].filter(other => readTag.call(other) === 'TR' && other.querySelector('td')).slice(0, 40), found = new Map();
       const columns = rows.length ? rows[0].cells.length : 0;
       for (let at = 0; at < columns && !found.size; at++) {
         const texts = rows.map(row => row.cells[at] ? textsOf(row.cells[at], 1)[0] || '' : '');
         if (new Set(texts).size === rows.length && texts.every(text => /\p{L}/u.test(text))) rows.forEach((row, number) => found.set(row, texts[number]));
       }
-      telling.set(body, found);
+      distinctive.set(body, found);
     }
-    return telling.get(body);
+    return distinctive.get(body);
   };
-  const tellingCell = (e, name) => (readTag.call(e) === 'TR' && DATE.test(name) && tellingTexts(parentOf(e)).get(e) || name).slice(0, 80);
+  const distinctiveCell = (e, name) => (readTag.call(e) === 'TR' && DATE.test(name) && distinctiveTexts(parentOf(e)).get(e) || name).slice(0, 80);
   const itemName = e => {
     for (const naming of safe(e).querySelectorAll('th,[role=rowheader],h1,h2,h3,h4,h5,h6,[role=heading],a[href]')) {
       const text = clean(naming.textContent);
-      if (text && !DEEDS.has(text.toLowerCase())) return ownName(e, text);
+      if (text && !ACTION_WORDS.has(text.toLowerCase())) return ownName(e, text);
     }
-    return tellingCell(e, ownName(e, textsOf(e, 1)[0] || ''));
+    return distinctiveCell(e, ownName(e, textsOf(e, 1)[0] || ''));
   };
-  // A heading names what follows it: later siblings, and those of a short block that it stands in.
+  // A heading names what follows it: later siblings, and those of a short block around it.
   const FRAMES = new Set(['IFRAME', 'FRAME', 'OBJECT']);
   const SECTIONS = new Set(['SECTION', 'ARTICLE', 'ASIDE', 'NAV', 'MAIN', 'LI', 'TR', 'TABLE', 'FORM', 'FIELDSET', 'DIALOG', 'DETAILS', 'IFRAME', 'UL', 'OL']);
   const headingText = (e, tag) => /^H[1-6]$/.test(tag) || tag === 'LEGEND' || tag === 'CAPTION' || attribute(e, 'role') === 'heading' ? clean(safe(e).textContent).slice(0, 80) : '';
@@ -195,13 +195,13 @@
   const belongs = (hit, e, passThrough) => {
     if (!hit) return false;
     if (hit === e || within(hit, e)) return true;
-    // Text that lets clicks through is drawn over what gets them: an element around it, or a shape of the same drawing.
+    // Text that ignores clicks is drawn over the element that gets them: one around it, or a shape of the same drawing.
     if (passThrough && (within(e, hit) || (safe(hit).closest('svg') && safe(hit).closest('svg') === e.closest('svg')))) return true;
     const label = safe(hit).closest('label'); return !!(label && label.control === e);
   };
   const drawnIn = (frame, x, y) => { const point = frame.inverse ? frame.inverse.transformPoint({x, y}) : {x, y}; return drawnAt(frame.doc, point.x, point.y); };
-  // From points of the page in a frame to points of the screen: transforms of all elements around the frame turn and scale it
-  // about its middle, and what they leave of its size is zoom.
+  // Maps points of the page in a frame to points of the screen: transforms of elements around the frame rotate and scale it about
+  // its centre; the remaining difference in size is zoom.
   const matrixOf = (e, outline, frame) => {
     const turned = new DOMMatrix(), view = e.ownerDocument.defaultView;
     for (let at = e; at; at = above(at)) {
@@ -226,7 +226,7 @@
     for (const [fx, fy] of SAMPLES) {
       const x = box.left + width * fx, y = box.top + height * fy;
       if (!belongs(drawnIn(frame, x, y), e, passThrough)) continue;
-      // A frame may itself lie under something of the page around it.
+      // A frame may itself be covered by something in the page around it.
       let outer = frame, open = true;
       while (outer.parent && open) { open = drawnIn(outer.parent, x, y) === outer.element; outer = outer.parent; }
       if (open) return [Math.round(x * 10) / 10, Math.round(y * 10) / 10];
@@ -267,7 +267,7 @@
     }
   };
 
-  // Where a label is drawn; one without text may be drawn by a pseudo-element alone, which has no outline that can be asked for.
+  // The place of a label; one without text may be drawn only by a pseudo-element, whose outline cannot be read.
   const drawnLabel = label => {
     const outline = Element.prototype.getBoundingClientRect.call(label);
     if (outline.width > 2 && outline.height > 2) return outline;
@@ -311,7 +311,7 @@
       }
       if (type === 'Text' && parent && WHOLE.has(parent.type)) type = null;
       if (type && shown) {
-        // A transparent file input laid over a button is what a click on the button hits.
+        // A click on a button hits the transparent file input over it.
         let place = box, usable = sized && (style.opacity !== '0' || (tag === 'INPUT' && e.type === 'file'));
         if (!usable && tag === 'INPUT' && (e.type === 'checkbox' || e.type === 'radio') && e.labels && e.labels.length) {
           place = meet(shifted(drawnLabel(e.labels[0]), frame), clip);
@@ -358,7 +358,7 @@
         continue;
       }
       const clips = style.overflowX !== 'visible' || style.overflowY !== 'visible';
-      // Content may overflow a box of no size, and absolutely placed content escapes a clip that is not its containing block.
+      // Content may overflow an empty box, and absolutely positioned content escapes a clip that is not its containing block.
       const next = clips && style.display !== 'inline' && tag !== 'BODY' && tag !== 'HTML' && sized && style.position !== 'static' ? meet(box, inner) : inner;
       let title = '';
       if (!form && rootOf(e)) title = walk(rootOf(e).children, frame, next, mine, inside, item, here);
@@ -370,11 +370,11 @@
   const top = {doc: document, element: null, parent: null, matrix: null, inverse: null};
   if (page.body) walk([page.body], top, TOP, null, null, null, '');
 
-  // Of several nested controls that say the same, one is kept: the one a person would name.
+  // Of nested controls with the same text, the one that a person would name is kept.
   const dropped = new Set();
   const owners = function* (item) { for (let owner = item.parent; owner && owner.point; owner = owner.parent) if (!dropped.has(owner)) yield owner; };
   const INERT = new Set(['Text', 'Image']);
-  // List items that hold something to act on; beside a list item that does not, the items themselves are what is clicked.
+  // List items that contain controls are not clicked themselves, unless another item of the list contains none.
   const holders = new Set(found.filter(item => !INERT.has(item.type)).map(item => item.parent));
   for (const item of found) {
     for (const owner of owners(item)) {
@@ -387,7 +387,7 @@
   }
   // The label of a field is listed as that field.
   for (const item of found) if (item.weak && item.type === 'Text' && found.some(other => other.field && (other.text === item.text || (other.form && other.text === `${item.text} (${other.form})`)))) dropped.add(item);
-  // A large area that can have the focus and holds many controls is a place, not a control.
+  // A large focusable area with many controls is a container, not a control.
   for (const item of found) {
     const [left, top, right, bottom] = item.rectangle;
     if (item.type === 'Custom' && !item.clickable && (right - left) * (bottom - top) > .25 * innerWidth * innerHeight) {
@@ -396,7 +396,7 @@
     }
   }
   const kept = found.filter(item => !dropped.has(item));
-  // An item that only says what the control says does not tell where the control stands; the one around it does.
+  // An item with only the text of the control does not locate the control; the item around it does.
   const rowOf = item => { let row = item.row; while (row && row.text === item.text) row = row.around; return row ? row.text : ''; };
   const answer = kept.map(item => {
     let owner = item.parent; while (owner && dropped.has(owner) && owner.text === item.text) owner = owner.parent;
@@ -405,6 +405,6 @@
   });
   window[Symbol.for('taskloom.frames')] = closed.map(frame => frame.element);
   const seen = {controls: answer, closed: closed.map(({matrix, clip}) => ({matrix, clip}))};
-  // One text crosses three processes much faster than hundreds of objects; a page that changed how values become JSON gets objects.
+  // One text crosses three processes much faster than hundreds of objects; objects are returned if the page changed how JSON is made.
   return [Object, Array, String, Number, Boolean].some(kind => 'toJSON' in kind.prototype) ? seen : JSON.stringify(seen);
 }

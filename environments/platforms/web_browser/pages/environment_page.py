@@ -1,6 +1,6 @@
 """Windows shown by the environment itself, because a headless browser shows none: file picker, questions,
-lists. They are drawn over a picture of the page that they belong to, in a page of their own, and used like
-any other; their controls carry the application name `environment`."""
+lists. They are drawn in a page of their own over a picture of the page that they belong to, and used like any
+other page; the application name of their controls is `environment`."""
 
 import base64
 import hashlib
@@ -54,7 +54,7 @@ _LIST_OPTIONS = """select => [...select.options].map((option, index) => ({index,
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The window that is open, and what its answer goes to."""
+    """The open window, and the receiver of its answer."""
 
     asker: Dialog | Unresponsive | FileChooser | ElementHandle
     tab: Tab
@@ -84,7 +84,7 @@ class EnvironmentPage:
         await self._show("showPicker", Window(chooser, tab, title), background, shown)
 
     async def ask(self, tab: Tab, dialog: Dialog | Unresponsive, background: bytes) -> None:
-        """Show `alert`, `confirm`, `prompt` or `beforeunload` of the page, or that it does not answer."""
+        """Show an `alert`, `confirm`, `prompt` or `beforeunload` of the page, or that it is unresponsive."""
         title = _TITLES.get(dialog.type, f"{tab.title} says")
         message = dialog.message
         if dialog.type == "beforeunload" and not message:
@@ -95,7 +95,7 @@ class EnvironmentPage:
     async def offer_options(
         self, tab: Tab, field: ElementHandle, rectangle: Rectangle, background: bytes
     ) -> None:
-        """Show the list of a drop-down field whose place is `rectangle`."""
+        """Show the options of a drop-down field at `rectangle`."""
         edges = [rectangle.left, rectangle.top, rectangle.right, rectangle.bottom]
         shown = {"options": await field.evaluate(_LIST_OPTIONS), "rectangle": edges}
         await self._show("showOptions", Window(field, tab, "Options"), background, shown)
@@ -103,14 +103,14 @@ class EnvironmentPage:
     async def _show(
         self, function: str, window: Window, background: bytes, shown: Mapping[str, object]
     ) -> None:
-        """Have a function of the page draw a window over the picture of the page that it belongs to."""
+        """Draw a window over the picture of its page, by a function of the environment's page."""
         self.window = window
         picture = "data:image/png;base64," + base64.b64encode(background).decode()
         argument = {"background": picture, "title": window.title, **shown}
         await self.tab.page.evaluate(f"argument => {function}(argument)", argument)
 
     async def take_answer(self) -> Tab | None:
-        """Pass the answer on if there is one; the tab that got it, or None while the window stays open."""
+        """Pass on the answer, if any; returns the tab that got it, or None while the window stays open."""
         window = self.window
         if window is None:
             return None
@@ -124,7 +124,7 @@ class EnvironmentPage:
             if "files" in answer:
                 await window.asker.set_files([self._home / path for path in answer["files"]])
         elif isinstance(window.asker, Dialog | Unresponsive):
-            window.tab.answered(window.asker)
+            window.tab.close_question(window.asker)
             if answer["accepted"]:
                 await window.asker.accept(answer.get("text", ""))
             else:
@@ -134,14 +134,14 @@ class EnvironmentPage:
         return window.tab
 
     async def clipboard(self) -> ClipboardState:
-        """What the clipboard holds; an empty text counts as nothing."""
-        state = await self.tab.doing(self.tab.page.evaluate(_READ_CLIPBOARD))
+        """The content of the clipboard; an empty text counts as nothing."""
+        state = await self.tab.run(self.tab.page.evaluate(_READ_CLIPBOARD))
         image = base64.b64decode(state["image"]) if state["image"] else None
         return ClipboardState(
             text=state["text"] or None, image_sha256=hashlib.sha256(image).hexdigest() if image else None
         )
 
-    async def start_anew(self) -> None:
+    async def reset(self) -> None:
         """Close any window without an answer and empty the clipboard, as at a reset."""
         self.window = None
         await self.tab.page.evaluate("() => clearPage()")

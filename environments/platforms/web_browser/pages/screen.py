@@ -1,4 +1,4 @@
-"""Looking at the screen: one page's controls and picture, with the task bar below."""
+"""Observes the screen: one page's controls and picture, with the task bar below."""
 
 import asyncio
 import base64
@@ -16,7 +16,7 @@ from typing import Any, Final
 from PIL import Image
 from playwright.async_api import Frame, Page
 
-from taskloom.environments.environment import ToldControl, told_control
+from taskloom.environments.environment import ControlFields, make_control
 from taskloom.environments.errors import EnvironmentBrokenError
 from taskloom.environments.platforms.web_browser.pages.tab import Tab
 from taskloom.environments.platforms.web_browser.settings import SCREEN_SIZE
@@ -34,13 +34,13 @@ from taskloom.taskgraph.records.interaction import Control, Rectangle, Screensho
 
 _MOST_TEXTS: Final = 400
 _TEXT_NODE: Final = 3
-_LONGEST: Final = 30
-_PICTURES: Final = "emoji"
+_MOST_CHARACTERS: Final = 30
+_EMOJI: Final = "emoji"
 
 
 async def fallback_fonts(page: Page) -> list[str]:
-    """Plain texts (letters, digits and spaces of ASCII) that no one font draws whole, or a font of pictures,
-    each with its fonts: so a page looks whose families are not here."""
+    """Plain texts (letters, digits and spaces of ASCII) drawn in several fonts or in an emoji font, each with
+    its fonts: a sign that the font families of the page are not installed."""
     session = await page.context.new_cdp_session(page)
     try:
         await session.send("DOM.enable")
@@ -52,15 +52,15 @@ async def fallback_fonts(page: Page) -> list[str]:
                 break
             used = await session.send("CSS.getPlatformFontsForNode", {"nodeId": node})
             names = sorted({str(font["familyName"]) for font in used["fonts"]})
-            if len(names) > 1 or any(_PICTURES in name.lower() for name in names):
-                found[f"{text[:_LONGEST]!r} is drawn with {' and '.join(names)}"] = None
+            if len(names) > 1 or any(_EMOJI in name.lower() for name in names):
+                found[f"{text[:_MOST_CHARACTERS]!r} is drawn with {' and '.join(names)}"] = None
         return list(found)
     finally:
         await session.detach()
 
 
 def _plain_texts(node: dict[str, Any]) -> Iterator[tuple[int, str]]:
-    """Elements that hold nothing but one plain text, with it."""
+    """Elements whose only content is one plain text, with that text."""
     inside = [*node.get("children", ()), *node.get("shadowRoots", ())]
     if isinstance(node.get("contentDocument"), dict):
         inside.append(node["contentDocument"])
@@ -75,8 +75,8 @@ def _plain_texts(node: dict[str, Any]) -> Iterator[tuple[int, str]]:
         yield from _plain_texts(child)
 
 
-_MOST_DRAWN = 64
-_DRAW = """async ({buttons, size: [width, height], colours: [bar, button, active, ink], font}) => {
+_MOST_CACHED_BARS = 64
+_DRAW_BAR = """async ({buttons, size: [width, height], colours: [bar, button, active, ink], font}) => {
   const canvas = new OffscreenCanvas(width, height), pen = canvas.getContext('2d', {alpha: false});
   pen.fillStyle = bar; pen.fillRect(0, 0, width, height);
   pen.font = font; pen.textBaseline = 'middle'; pen.textAlign = 'center';
@@ -92,13 +92,13 @@ _DRAW = """async ({buttons, size: [width, height], colours: [bar, button, active
   const bytes = new Uint8Array(await (await canvas.convertToBlob({type: 'image/png'})).arrayBuffer());
   return btoa(String.fromCharCode(...bytes));
 }"""  # noqa: E501
-_drawn: dict[tuple[tuple[TaskBarButton, ...], int], bytes] = {}
+_bar_pictures: dict[tuple[tuple[TaskBarButton, ...], int], bytes] = {}
 
 
 async def draw(tab: Tab, buttons: Sequence[TaskBarButton], width: int) -> bytes:
-    """The picture of the bar as PNG, drawn by the browser, whose fonts show titles of every script."""
+    """The picture of the bar as PNG, drawn by the browser, whose fonts cover titles in every script."""
     key = (tuple(buttons), width)
-    if key not in _drawn:
+    if key not in _bar_pictures:
         shown = [
             {"text": button.text, "active": button.active, **button.rectangle.model_dump()}
             for button in buttons
@@ -109,16 +109,15 @@ async def draw(tab: Tab, buttons: Sequence[TaskBarButton], width: int) -> bytes:
             "colours": [BAR_COLOUR, BUTTON_COLOUR, ACTIVE_COLOUR, TEXT_COLOUR],
             "font": f"{BAR_FONT_SIZE}px sans-serif",
         }
-        _drawn[key] = base64.b64decode(str(await tab.look(_DRAW, argument)))
-        if len(_drawn) > _MOST_DRAWN:
-            del _drawn[next(iter(_drawn))]
-    return _drawn[key]
+        _bar_pictures[key] = base64.b64decode(str(await tab.evaluate(_DRAW_BAR, argument)))
+        if len(_bar_pictures) > _MOST_CACHED_BARS:
+            del _bar_pictures[next(iter(_bar_pictures))]
+    return _bar_pictures[key]
 
 
 @functools.lru_cache(maxsize=16)
 def compose(page: bytes, bar: bytes, screen_size: tuple[int, int]) -> bytes:
-    """The picture of the whole screen: the page above the task bar, both as PNG. One that did not change
-    is not made again."""
+    """The picture of the whole screen, the page above the task bar, all as PNG; unchanged ones are cached."""
     width, height = screen_size
     if png_size(page) == (width, height - TASK_BAR_HEIGHT):
         whole = with_rows_below(page, _rows(bar, width))
@@ -141,9 +140,9 @@ def _rows(bar: bytes, width: int) -> bytes:
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _HEADER = struct.Struct(">IIBBBBB")
-_PLAIN = (8, 2, 0, 0, 0)
-"""Eight bits a channel, red, green and blue, packed and filtered as usual, not interlaced."""
-_FASTEST = 1
+_PLAIN_FORMAT = (8, 2, 0, 0, 0)
+"""Eight bits per channel, RGB, default compression and filters, not interlaced."""
+_FASTEST_COMPRESSION = 1
 
 
 def png_size(png: bytes) -> tuple[int, int]:
@@ -156,13 +155,13 @@ def png_size(png: bytes) -> tuple[int, int]:
 
 
 def plain_rows(pixels: bytes, width: int) -> bytes:
-    """Rows of red, green and blue as PNG packs them, without a filter."""
+    """Rows of RGB pixels in the form that PNG compresses, without a filter."""
     length = 3 * width
     return b"".join(b"\0" + pixels[start : start + length] for start in range(0, len(pixels), length))
 
 
 def with_rows_below(png: bytes, rows: bytes) -> bytes | None:
-    """The picture with `rows` of the same width below; None where it is not packed as browsers do."""
+    """The picture with `rows` of the same width below; None unless it is packed as browsers do."""
     if not png.startswith(_SIGNATURE):
         return None
     header, packed, position = b"", [], len(_SIGNATURE)
@@ -179,7 +178,7 @@ def with_rows_below(png: bytes, rows: bytes) -> bytes | None:
     if len(header) != _HEADER.size:
         return None
     width, height, *packing = _HEADER.unpack(header)
-    if tuple(packing) != _PLAIN or len(rows) % (3 * width + 1):
+    if tuple(packing) != _PLAIN_FORMAT or len(rows) % (3 * width + 1):
         return None
     try:
         content = zlib.decompress(b"".join(packed))
@@ -187,7 +186,7 @@ def with_rows_below(png: bytes, rows: bytes) -> bytes | None:
         return None
     if len(content) != height * (3 * width + 1):
         return None
-    packer = zlib.compressobj(_FASTEST)
+    packer = zlib.compressobj(_FASTEST_COMPRESSION)
     added = len(rows) // (3 * width + 1)
     return b"".join(
         (
@@ -204,22 +203,22 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 
 _CONTROLS = files("taskloom.environments.platforms.web_browser.pages").joinpath("controls.js").read_text()
-_POSITION = """e => { for (let view = e.ownerDocument.defaultView; ; view = view.parent) {
+_FRAME_POSITION = """e => { for (let view = e.ownerDocument.defaultView; ; view = view.parent) {
   try { const at = (view[Symbol.for('taskloom.frames')] || []).indexOf(e); if (at >= 0) return at; } catch (_) { return -1; }
   if (view === view.parent) return -1; } }"""  # noqa: E501
 _LIMITS = {"textLimit": 200, "valueLimit": 20_000}
 
 
-FoundControl = ToldControl
-"""One control as `controls.js` reports it: its place is a `rectangle`; of a drop-down field it says `select`,
-and of a field with parts of the browser's own the `form` of its value."""
+PageControl = ControlFields
+"""A control as `controls.js` lists it: with a `rectangle`, with `select` for a drop-down field, and with the
+`form` of the value for a field with parts drawn by the browser."""
 ClosedFrame = dict[str, list[float]]
-"""The place of a frame of another origin: its `matrix` and `clip`."""
+"""The `matrix` and `clip` of a frame of another origin."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The screen at one moment, with what is needed to act on it."""
+    """The screen at one moment, with everything needed to act on it."""
 
     screenshot: Screenshot
     """The picture, task bar included."""
@@ -230,36 +229,36 @@ class View:
     drop_downs: frozenset[str] = frozenset()
     """Labels of drop-down fields."""
     forms: dict[str, str] = field(default_factory=dict)
-    """Per label of a field with parts of the browser's own, such as a date, the form of its value."""
+    """The form of the value, by label of a field with parts drawn by the browser, such as a date."""
     commands: dict[str, str] = field(default_factory=dict)
-    """Per label of a task bar button what it does."""
+    """Commands of task bar buttons, by label."""
 
 
-async def find_controls(tab: Tab) -> list[FoundControl]:
-    """The controls on the page, as they are now, those in frames of other origins included."""
-    controls, closed = _read(await tab.look(_CONTROLS, _LIMITS))
+async def find_controls(tab: Tab) -> list[PageControl]:
+    """The current controls of the page, including those in frames of other origins."""
+    controls, closed = _parse(await tab.evaluate(_CONTROLS, _LIMITS))
     return [*controls, *await _in_closed_frames(tab, tab.page.main_frame, closed)] if closed else controls
 
 
-async def _in_closed_frames(tab: Tab, around: Frame, closed: Sequence[ClosedFrame]) -> list[FoundControl]:
+async def _in_closed_frames(tab: Tab, around: Frame, closed: Sequence[ClosedFrame]) -> list[PageControl]:
     """The controls of frames that a script of the page cannot enter, at their places in the page."""
-    found: list[FoundControl] = []
+    found: list[PageControl] = []
     for frame in around.child_frames:
-        with contextlib.suppress(EnvironmentBrokenError):  # a frame that goes while it is asked shows nothing
-            element = await tab.doing(frame.frame_element())
-            position = await tab.doing(element.evaluate(_POSITION))
+        with contextlib.suppress(EnvironmentBrokenError):  # a frame that vanishes meanwhile has no controls
+            element = await tab.run(frame.frame_element())
+            position = await tab.run(element.evaluate(_FRAME_POSITION))
             if not 0 <= position < len(closed):
                 found += await _in_closed_frames(tab, frame, closed)
                 continue
-            controls, inside = _read(await tab.doing(frame.evaluate(_CONTROLS, _LIMITS)))
+            controls, inside = _parse(await tab.run(frame.evaluate(_CONTROLS, _LIMITS)))
             controls += await _in_closed_frames(tab, frame, inside)
-            moved = (_moved(control, closed[position]) for control in controls)
+            moved = (_in_page(control, closed[position]) for control in controls)
             found += [control for control in moved if control is not None]
     return found
 
 
-def _moved(control: FoundControl, frame: ClosedFrame) -> FoundControl | None:
-    """A control of a frame at its place in the page around it; None where the frame does not show it."""
+def _in_page(control: PageControl, frame: ClosedFrame) -> PageControl | None:
+    """A control of a frame, placed in the surrounding page; None if the frame does not show it."""
     a, b, c, d, e, f = frame["matrix"]
     left, top, right, bottom = control["rectangle"]
     corners = [(a * x + c * y + e, b * x + d * y + f) for x in (left, right) for y in (top, bottom)]
@@ -278,30 +277,30 @@ def _moved(control: FoundControl, frame: ClosedFrame) -> FoundControl | None:
     return {**control, "rectangle": [round(value) for value in place], "point": point}
 
 
-def _read(answer: Any) -> tuple[list[FoundControl], list[ClosedFrame]]:
-    told = json.loads(answer) if isinstance(answer, str) else answer
-    return told["controls"], told["closed"]
+def _parse(answer: Any) -> tuple[list[PageControl], list[ClosedFrame]]:
+    listed = json.loads(answer) if isinstance(answer, str) else answer
+    return listed["controls"], listed["closed"]
 
 
-async def controls_now(tab: Tab, application: str, passing: Mapping[str, str]) -> list[Control]:
-    """The controls of the page at this moment, without a picture and without waiting."""
-    return _as_controls(await find_controls(tab), application, passing)
+async def controls_now(tab: Tab, application: str, replacements: Mapping[str, str]) -> list[Control]:
+    """The controls of the page now, without a picture and without waiting."""
+    return _as_controls(await find_controls(tab), application, replacements)
 
 
 async def look_at(
     tab: Tab,
     application: str,
     buttons: Sequence[TaskBarButton],
-    passing: Mapping[str, str],
+    replacements: Mapping[str, str],
     drawing: Tab,
 ) -> View:
     """The screen with `tab` in front.
 
-    Texts in `passing`, which differ between environments, are replaced in the texts of controls. `drawing` is
-    a page of the environment's own, which draws the bar.
+    `replacements` are made in the texts of controls, where these differ between environments. `drawing` is a
+    page of the environment itself, which draws the bar.
     """
     found, picture = await asyncio.gather(find_controls(tab), tab.capture())
-    controls = _as_controls(found, application, passing)
+    controls = _as_controls(found, application, replacements)
     bar = as_controls(buttons, len(controls) + 1)
     bar_picture = await draw(drawing, buttons, SCREEN_SIZE[0])
     return View(
@@ -315,10 +314,10 @@ async def look_at(
 
 
 def _as_controls(
-    found: Sequence[FoundControl], application: str, passing: Mapping[str, str]
+    found: Sequence[PageControl], application: str, replacements: Mapping[str, str]
 ) -> list[Control]:
-    def shown(text: str) -> str:
-        for old, new in passing.items():
+    def clean(text: str) -> str:
+        for old, new in replacements.items():
             text = text.replace(old, new)
         return text
 
@@ -326,5 +325,5 @@ def _as_controls(
     for label, item in enumerate(found, 1):
         left, top, right, bottom = item["rectangle"]
         place = Rectangle(left=left, top=top, right=right, bottom=bottom)
-        controls.append(told_control(item, label, place, application, shown))
+        controls.append(make_control(item, label, place, application, clean))
     return controls

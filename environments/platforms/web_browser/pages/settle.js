@@ -1,10 +1,10 @@
-// Resolves when the page has not changed for `quiet` ms, two frames were drawn and nothing that it put off for less than `ahead` ms
-// is left to do, or after `limit` ms.
+// Resolves when the page has not changed for `quiet` ms, two frames were drawn and no timer of less than `ahead` ms is pending, or
+// after `limit` ms.
 ({quiet, limit, ahead}) => new Promise(resolve => {
   const start = performance.now();
   let last = start, frames = 0, over = false;
   const observers = [], views = [];
-  // The page's own timers are work put off, and may be replaced by it: this script takes those that were there before the page.
+  // The page may replace the timer functions, and its timers count as work: this script uses the original functions.
   const later = window[Symbol.for('taskloom.later')] || setTimeout;
   const watch = root => {
     const observer = new MutationObserver(() => { last = performance.now(); });
@@ -15,7 +15,7 @@
       if (e.contentWindow) enter(e.contentWindow);
     }
   };
-  // A window and those of its frames, as far as a script may enter them.
+  // A window and the windows of its frames, as far as scripts may enter them.
   const enter = view => { try { if (view.document) { views.push(view); watch(view.document); } } catch (_) { /* of another origin */ } };
   enter(window);
   const finish = settled => { if (over) return; over = true; clearTimeout(end); for (const observer of observers) observer.disconnect(); resolve(settled); };
@@ -35,7 +35,7 @@
     frames += 1;
     if (now - start > (waiting(now) ? limit + ahead : limit)) return finish(false);
     if (frames > 2 && now - last >= quiet && document.readyState !== 'loading' && !moving() && !waiting(now)) return finish(true);
-    // Drawing frames costs more than all else here, so nothing asks for one that is not needed.
+    // Drawing frames costs more than everything else here, so none is requested without need.
     if (frames > 2) later.call(window, look, 20); else requestAnimationFrame(look);
   };
   const end = later.call(window, () => finish(false), limit + ahead + 50);

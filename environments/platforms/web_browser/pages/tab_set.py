@@ -1,5 +1,5 @@
-"""The open tabs of one environment: an application's own page, opened when first shown, and the pages it
-opens; what the browser keeps is put there before."""
+"""The open tabs of one environment: each application's own page, opened when first shown with the browser
+state that the application starts with, and the pages that it opens."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,7 @@ from taskloom.environments.platforms.web_browser.browser import BrowserProcess
 from taskloom.environments.platforms.web_browser.pages.environment_page import EnvironmentPage
 from taskloom.environments.platforms.web_browser.pages.screen import find_controls
 from taskloom.environments.platforms.web_browser.pages.tab import Tab, TabAsksError
-from taskloom.environments.platforms.web_browser.servers.application_server import asked_server
+from taskloom.environments.platforms.web_browser.servers.application_server import request_state
 from taskloom.environments.platforms.web_browser.servers.hosting import Hosting
 from taskloom.resources.applications import Application, BrowserState
 from taskloom.taskgraph.records.evidence import OPEN_DOCUMENT
@@ -23,7 +23,7 @@ from taskloom.taskgraph.text_folding import fold_label
 _STABLE_LOOKS = 2
 _STABLE_PAUSE_SECONDS = 0.1
 _RESTLESS_SECONDS = 5.0
-_ARRIVAL_SECONDS = 3.0
+_POPUP_SECONDS = 3.0
 
 
 class TabSet:
@@ -33,26 +33,26 @@ class TabSet:
         self,
         browser: BrowserProcess,
         hosting: Hosting,
-        own: EnvironmentPage,
+        own_page: EnvironmentPage,
         applications: Sequence[Application],
         attach: Callable[[Page, str, str], Awaitable[Tab]],
         without_cache: Collection[str] = (),
     ) -> None:
-        """Hold tabs for `applications`, none of them open yet; `attach` makes one of page, name, title. The
-        first works in the browser's profile, unless it is one of those `without_cache`."""
+        """Manage tabs of `applications`, none of them open yet; `attach` makes one from page, name and title.
+        The first application uses the browser's profile, unless it is in `without_cache`."""
         self.applications = {application.name: application for application in applications}
         self._browser = browser
         self.hosting = hosting
         """The servers of the applications."""
-        self.own = own
-        """The page of the environment itself, which also reads what servers answer."""
-        self._attached = attach
+        self.own_page = own_page
+        """The page of the environment itself, which also runs scripts on replies of servers."""
+        self._make_tab = attach
         kept = applications[:1] if not applications[0].launch.address else ()
-        self._kept = {application.name for application in kept} - set(without_cache)
+        self._in_profile = {application.name for application in kept} - set(without_cache)
         self._tabs: dict[str, list[Tab]] = {name: [] for name in self.applications}
         self._contexts: dict[str, BrowserContext] = {}
-        self._arriving: set[asyncio.Task[None]] = set()
-        self._arrival = asyncio.Event()
+        self._opening: set[asyncio.Task[None]] = set()
+        self._popup_came = asyncio.Event()
         self._front: Tab | None = None
         self._documents: dict[str, str] = {}
 
@@ -69,7 +69,7 @@ class TabSet:
 
     @property
     def address(self) -> str:
-        """The address in front, without port and place of the home, which differ between environments."""
+        """The address in front, without port and path of the home, which differ between environments."""
         address, home = self.front.page.url, str(self.hosting.sandbox.home)
         parts = urlsplit(address)
         if parts.scheme in ("http", "https"):
@@ -77,8 +77,8 @@ class TabSet:
         return address.replace(home, "~").replace(quote(home, safe=""), "~")
 
     @property
-    def passing(self) -> dict[str, str]:
-        """Texts of the page in front that differ between environments, and what is shown instead."""
+    def replacements(self) -> dict[str, str]:
+        """Replacements for texts of the page in front that differ between environments."""
         port = self.hosting.ports[self.front.application]
         return {str(self.hosting.sandbox.home): "~", f":{port}/": "/"}
 
@@ -143,17 +143,17 @@ class TabSet:
         application = self.applications[tab.application]
         address = self.hosting.address(application)
         limit = application.launch.start_timeout_seconds
-        stays = "#" in address and urldefrag(tab.page.url).url == urldefrag(address).url
-        await tab.doing(tab.page.goto(address, wait_until="domcontentloaded", timeout=limit * 1000), limit)
-        if stays:  # another fragment alone loads nothing
-            await tab.doing(tab.page.reload(wait_until="domcontentloaded"), limit)
+        same_document = "#" in address and urldefrag(tab.page.url).url == urldefrag(address).url
+        await tab.run(tab.page.goto(address, wait_until="domcontentloaded", timeout=limit * 1000), limit)
+        if same_document:  # a change of the fragment alone loads nothing
+            await tab.run(tab.page.reload(wait_until="domcontentloaded"), limit)
         await self._wait_until_ready(tab, application)
 
-    async def told(self) -> dict[tuple[str, str], str | None]:
-        """What applications tell of themselves, by application and name of the file as which it is seen.
+    async def reported_states(self) -> dict[tuple[str, str], str | None]:
+        """States that applications report, by application and name of the file that shows them.
 
-        Of documents open in editors, those of the window in front count; of one that cannot be read, what was
-        read last. A state that is not told is None.
+        Of documents open in editors, the one of the window in front is read; if it cannot be read, its last
+        text is used. A state that cannot be read is None.
         """
         found: dict[tuple[str, str], str | None] = {}
         for name, tabs in self._tabs.items():
@@ -169,9 +169,9 @@ class TabSet:
                 if not state.address:
                     found[name, state.name] = await _text_of(tabs[0] if tabs else None, state.script)
                     continue
-                answer = await asyncio.to_thread(asked_server, state, self.hosting.ports[name])
+                answer = await asyncio.to_thread(request_state, state, self.hosting.ports[name])
                 if answer is not None and state.script:
-                    answer = await _text_of(self.own.tab, state.script, answer)
+                    answer = await _text_of(self.own_page.tab, state.script, answer)
                 found[name, state.name] = answer
         return found
 
@@ -184,26 +184,26 @@ class TabSet:
         tab = self.front
         closed = asyncio.Event()
         tab.page.once("close", lambda _: closed.set())
-        await tab.doing(tab.page.close(run_before_unload=True))
+        await tab.run(tab.page.close(run_before_unload=True))
         with contextlib.suppress(TimeoutError):
-            await tab.doing(asyncio.wait_for(closed.wait(), _ARRIVAL_SECONDS))
+            await tab.run(asyncio.wait_for(closed.wait(), _POPUP_SECONDS))
 
-    async def arrived(self) -> None:
-        """Wait until pages that are being opened exist, but not long for one that turns into a download."""
+    async def wait_for_popups(self) -> None:
+        """Wait until pages that are being opened exist, with a short limit, as some become downloads."""
         tabs = [tab for tabs in self._tabs.values() for tab in tabs]
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_ARRIVAL_SECONDS):
+            async with asyncio.timeout(_POPUP_SECONDS):
                 while any(tab.announced for tab in tabs):
-                    self._arrival.clear()
-                    await self._arrival.wait()
+                    self._popup_came.clear()
+                    await self._popup_came.wait()
         for tab in tabs:
             tab.announced = 0
-        while self._arriving:
-            await asyncio.wait(self._arriving)
+        while self._opening:
+            await asyncio.wait(self._opening)
 
     async def close(self) -> None:
         """Close every tab with all its cookies and storage."""
-        for task in self._arriving:
+        for task in self._opening:
             task.cancel()
         contexts, self._contexts = self._contexts, {}
         await asyncio.gather(
@@ -215,18 +215,18 @@ class TabSet:
 
     async def _open(self, application: Application) -> None:
         address = self.hosting.address(application)
-        if application.name in self._kept:
+        if application.name in self._in_profile:
             context = await self._browser.profile.lend(application, address)
         else:
             context = self._contexts[application.name] = await self._browser.new_context()
-        tab = await self._attach(application, await context.new_page())
+        tab = await self._add_tab(application, await context.new_page())
         try:
             limit = application.launch.start_timeout_seconds
             kept = self.hosting.browser_state(application)
             if kept:
-                await tab.doing(keep(tab.page, kept, address), limit)
+                await tab.run(store_state(tab.page, kept, address), limit)
             opening = tab.page.goto(address, wait_until="domcontentloaded", timeout=limit * 1000)
-            await tab.doing(opening, limit)
+            await tab.run(opening, limit)
             await self._wait_until_ready(tab, application)
             await tab.forget_history()
         except TabAsksError:
@@ -235,36 +235,36 @@ class TabSet:
             self.hosting.check(application.name)
             raise ApplicationStartFailedError(f"{application.title} did not open: {error}") from error
 
-    async def _attach(self, application: Application, page: Page) -> Tab:
-        tab = await self._attached(page, application.name, application.title)
-        page.on("popup", lambda popup: self._arrive(application, tab, popup))
-        page.on("close", lambda _: self._leave(tab))
+    async def _add_tab(self, application: Application, page: Page) -> Tab:
+        tab = await self._make_tab(page, application.name, application.title)
+        page.on("popup", lambda popup: self._handle_popup(application, tab, popup))
+        page.on("close", lambda _: self._remove_tab(tab))
         self._tabs[application.name].append(tab)
         self._front = tab
         return tab
 
-    def _arrive(self, application: Application, opener: Tab, page: Page) -> None:
+    def _handle_popup(self, application: Application, opener: Tab, page: Page) -> None:
         opener.announced = max(0, opener.announced - 1)
-        self._arrival.set()
-        task = asyncio.ensure_future(self._welcome(application, page))
-        self._arriving.add(task)
-        task.add_done_callback(self._arriving.discard)
+        self._popup_came.set()
+        task = asyncio.ensure_future(self._add_popup(application, page))
+        self._opening.add(task)
+        task.add_done_callback(self._opening.discard)
 
-    async def _welcome(self, application: Application, page: Page) -> None:
+    async def _add_popup(self, application: Application, page: Page) -> None:
         try:
-            if not page.url:  # no document came: it only started a download, and a browser closes it then
+            if not page.url:  # it only started a download; a browser closes it then
                 return await page.close()
-            tab = await self._attach(application, page)
+            tab = await self._add_tab(application, page)
         except BrowserError:
-            return  # it closed itself before it could be listened to
+            return  # it closed itself before listeners were attached
         if application.launch.ready_text:
             with contextlib.suppress(TabAsksError, EnvironmentBrokenError, ApplicationStartFailedError):
-                await tab.doing(page.wait_for_load_state("domcontentloaded"))
+                await tab.run(page.wait_for_load_state("domcontentloaded"))
                 first = urlsplit(self.hosting.address(application))
-                if urlsplit(page.url)[:3] == first[:3]:  # the application once more, not another page of it
+                if urlsplit(page.url)[:3] == first[:3]:  # the application's first page, not another one
                     await self._wait_until_ready(tab, application)
 
-    def _leave(self, tab: Tab) -> None:
+    def _remove_tab(self, tab: Tab) -> None:
         tabs = self._tabs[tab.application]
         if tab in tabs:
             tabs.remove(tab)
@@ -272,25 +272,25 @@ class TabSet:
             self._front = tabs[-1] if tabs else None
 
     async def _wait_until_ready(self, tab: Tab, application: Application) -> None:
-        """Wait for the ready text, or until several looks in a row find the same kinds of controls, or for a
-        while where a page has some but never settles."""
+        """Wait for the ready text, or until several looks in a row find the same types of controls; a page
+        with controls that never settles is waited for only for a while."""
         clock = asyncio.get_running_loop().time
         limit = application.launch.start_timeout_seconds
-        begun = clock()
+        started = clock()
         wanted = fold_label(application.launch.ready_text)
-        last, equal = "", 0
+        last_types, equal_looks = "", 0
         while True:
             await tab.settle()
-            found = await find_controls(tab)
-            if wanted and any(wanted in fold_label(item["text"] or item["value"]) for item in found):
+            controls = await find_controls(tab)
+            if wanted and any(wanted in fold_label(item["text"] or item["value"]) for item in controls):
                 return
-            kinds = " ".join(item["type"] for item in found)
-            equal = equal + 1 if kinds == last and found else 0
-            last = kinds
-            restless = found and clock() > begun + _RESTLESS_SECONDS
-            if not wanted and (equal >= _STABLE_LOOKS or restless):
+            types = " ".join(item["type"] for item in controls)
+            equal_looks = equal_looks + 1 if types == last_types and controls else 0
+            last_types = types
+            restless = controls and clock() > started + _RESTLESS_SECONDS
+            if not wanted and (equal_looks >= _STABLE_LOOKS or restless):
                 return
-            if clock() > begun + limit:
+            if clock() > started + limit:
                 self.hosting.check(application.name)
                 reason = (
                     f"the text {application.launch.ready_text!r} did not appear" if wanted else "no controls"
@@ -302,22 +302,22 @@ class TabSet:
 
 
 async def page_title(tab: Tab) -> str:
-    """The title of the tab's page; empty while the page cannot be asked."""
+    """The title of the tab's page; empty while it cannot be read."""
     if tab.dialog is not None or tab.page.is_closed():
         return ""
     try:
-        return await tab.doing(tab.page.title())
+        return await tab.run(tab.page.title())
     except (TabAsksError, EnvironmentBrokenError):
         return ""
 
 
 async def _text_of(tab: Tab | None, script: str, argument: str | None = None) -> str | None:
-    """The text that a script gives in a page; None where it asks a question, is gone or gives no text."""
+    """The text that a script returns in a page; None if it returns none, or the page cannot be asked."""
     if tab is None or tab.dialog is not None:
         return None
     with contextlib.suppress(TabAsksError, EnvironmentBrokenError):
-        found = await tab.look(script, argument)
-        return found if isinstance(found, str) else None
+        text = await tab.evaluate(script, argument)
+        return text if isinstance(text, str) else None
     return None
 
 
@@ -327,10 +327,10 @@ _STORE = """({local, session}) => {
 }"""
 
 
-async def keep(page: Page, state: BrowserState, address: str) -> None:
-    """Put `state` into the browser of `page`, which then shows an empty page of the origin of `address`.
+async def store_state(page: Page, state: BrowserState, address: str) -> None:
+    """Store `state` in the browser of `page`, which then shows an empty page of the origin of `address`.
 
-    The application's server is not asked for anything.
+    The application's server gets no request.
 
     Raises:
         playwright.async_api.Error: the browser refuses a cookie or a text, or the script fails.

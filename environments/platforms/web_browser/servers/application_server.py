@@ -1,4 +1,4 @@
-"""The server of an application, started here or by somebody else, and what it answers of its state."""
+"""The server of an application, started here or already running, and the state that it reports."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Confinement:
     writable: Path
     """The sandbox: the only folder the server can change."""
     needed: tuple[Path, ...]
-    """Folders it must see even where they lie in the caller's home."""
+    """Folders that must stay visible even in the caller's home."""
 
 
 class ApplicationServer:
@@ -51,7 +51,7 @@ class ApplicationServer:
         self.port = port
         self._process = process
         self._log = log
-        self._family: frozenset[int] = frozenset()
+        self._processes_at_start: frozenset[int] = frozenset()
 
     @classmethod
     async def start(
@@ -70,13 +70,13 @@ class ApplicationServer:
 
         Raises:
             ApplicationUnavailableError: the command does not exist.
-            ApplicationStartFailedError: it ended, or the port did not open in time; says what it printed.
+            ApplicationStartFailedError: it ended, or the port did not open in time; quotes its output.
         """
         try:
-            listener = await _bound_socket(port)
+            listener = await _bind_socket(port)
         except OSError as error:
             raise ApplicationStartFailedError(
-                f"{application.title} cannot have the port {port}: {error.strerror}"
+                f"{application.title} cannot use the port {port}: {error.strerror}"
             ) from error
         port = listener.getsockname()[1]
         if confinement is None:
@@ -112,7 +112,7 @@ class ApplicationServer:
             await server.stop()
             raise
         if confinement is not None and application.launch.reads_files_anew:
-            server._family = await asyncio.to_thread(_family, process.pid)
+            server._processes_at_start = await asyncio.to_thread(_process_tree, process.pid)
         return server
 
     @property
@@ -123,16 +123,16 @@ class ApplicationServer:
     async def may_stay(self, application: Application, folders: Collection[Path]) -> bool:
         """Whether `folders` can be emptied and filled for `application` while the server runs.
 
-        It must be started alike, its entry must allow it, and the server must be at rest as it was started.
-        One that is not confined never stays: its processes could live apart from it.
+        It must be started in the same way, its entry must allow it, and the server must be idle, with no more
+        processes than at its start. One that is not confined never stays: its processes could outlive it.
         """
         launched, wanted = self.application.launch, application.launch
         return (
             wanted.reads_files_anew
             and (launched.command, launched.environment) == (wanted.command, wanted.environment)
             and self.is_running
-            and bool(self._family)
-            and await asyncio.to_thread(_is_at_rest, self._process.pid, self._family, folders)
+            and bool(self._processes_at_start)
+            and await asyncio.to_thread(_is_idle, self._process.pid, self._processes_at_start, folders)
         )
 
     def printed(self) -> str:
@@ -142,7 +142,7 @@ class ApplicationServer:
         except OSError:
             return ""
 
-    def _elsewhere(self) -> str:
+    def _port_hint(self) -> str:
         named = {int(port) for port in _NAMED_PORT.findall(self.printed())} - {self.port}
         if not named:
             return ""
@@ -168,7 +168,7 @@ class ApplicationServer:
                 )
             if asyncio.get_running_loop().time() > deadline:
                 raise ApplicationStartFailedError(
-                    f"{self.application.title} did not open its port within {limit:g} s{self._elsewhere()}:"
+                    f"{self.application.title} did not open its port within {limit:g} s{self._port_hint()}:"
                     f" {self.printed()}"
                 )
             await asyncio.sleep(_POLL_SECONDS)
@@ -180,31 +180,31 @@ def _behind_relay(command: Sequence[str], listener: int, port: int, confinement:
     return confined_command(relay, confinement.writable, (*confinement.needed, Path(command[0])))
 
 
-async def _bound_socket(port: int) -> socket.socket:
-    """A socket on a loopback port, a free one for 0. A server just stopped may keep its port for a moment."""
+async def _bind_socket(port: int) -> socket.socket:
+    """A socket on a loopback port, a free one for 0. A stopped server may keep its port for a moment."""
     deadline = asyncio.get_running_loop().time() + _PORT_FREE_SECONDS
     while True:
-        made = socket.socket()
+        listener = socket.socket()
         try:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            made.bind(("127.0.0.1", port))
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(("127.0.0.1", port))
         except OSError:
-            made.close()
+            listener.close()
             if not port or asyncio.get_running_loop().time() > deadline:
                 raise
             await asyncio.sleep(_POLL_SECONDS)
         else:
-            return made
+            return listener
 
 
 def fill_port(state: Path, port: int) -> None:
-    """Write the port into the files of a state that ask for it."""
+    """Write the port into the files of a state that have a placeholder for it."""
     for path, content in unfilled_files(state).items():
         path.write_bytes(content.replace(_PORT, str(port).encode()))
 
 
 def unfilled_files(state: Path) -> dict[Path, bytes]:
-    """Files directly in a state folder that are to hold the port, which a prepared state cannot know."""
+    """Files directly in a state folder with a placeholder for the port, which a prepared state lacks."""
     return {
         path: content
         for path in (state.iterdir() if state.is_dir() else ())
@@ -224,11 +224,11 @@ async def _is_open(port: int) -> bool:
     return True
 
 
-async def put_back(application: Application) -> int:
-    """Run the reset command, if any, of an application that runs at an address; its port, once it answers.
+async def reset_running_application(application: Application) -> int:
+    """Run the reset command, if any, of an application that runs at an address; its port once it responds.
 
     Raises:
-        ApplicationStartFailedError: the command failed, or nothing answers at the address.
+        ApplicationStartFailedError: the command failed, or nothing responds at the address.
     """
     launch = application.launch
     limit = launch.start_timeout_seconds
@@ -248,7 +248,7 @@ async def put_back(application: Application) -> int:
 
 
 def data_folder(application: Application) -> Path | None:
-    """Where an application that runs at an address keeps its data, if its entry says so.
+    """The data folder of an application that runs at an address, if its entry names one.
 
     Raises:
         ApplicationStartFailedError: there is no such folder.
@@ -269,14 +269,14 @@ _LONGEST_WAIT = 5.0
 _MOST_BYTES = 1 << 20
 
 
-def asked_server(told: ToldState, port: int) -> str | None:
-    """The answer of the server on a loopback port; None where there is none, or one that is too long."""
+def request_state(state: ToldState, port: int) -> str | None:
+    """The reply of the server on a loopback port; None if there is none, or it is too long."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_LONGEST_WAIT)
     try:
-        if told.body:
-            connection.request("POST", told.address, told.body.encode(), {"Content-Type": told.body_type})
+        if state.body:
+            connection.request("POST", state.address, state.body.encode(), {"Content-Type": state.body_type})
         else:
-            connection.request("GET", told.address)
+            connection.request("GET", state.address)
         answer = connection.getresponse()
         content = answer.read(_MOST_BYTES + 1)
         if answer.status != http.HTTPStatus.OK or len(content) > _MOST_BYTES:
@@ -288,18 +288,18 @@ def asked_server(told: ToldState, port: int) -> str | None:
         connection.close()
 
 
-# What a program keeps in its memory cannot be seen from outside: an entry says so. Below is what the kernel
-# tells: further processes, open and watched files, work.
-_LOOKS, _BETWEEN_LOOKS_SECONDS, _QUIET_LOOKS = 20, 0.02, 2
+# Whether a program keeps state in memory cannot be seen from outside, so its entry declares it. The functions
+# below use what the kernel shows: further processes, open and watched files, work.
+_MOST_LOOKS, _BETWEEN_LOOKS_SECONDS, _IDLE_LOOKS = 20, 0.02, 2
 
 
-def _family(process: int) -> frozenset[int]:
-    """Ids of a process and of all that descend from it; of none that lives apart from its parent."""
+def _process_tree(process: int) -> frozenset[int]:
+    """Ids of a process and its descendants, except for those that outlived their parents."""
     children: dict[int, list[int]] = {}
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             try:
-                parent = int(_fields(Path(entry.path, "stat"))[1])
+                parent = int(_stat_fields(Path(entry.path, "stat"))[1])
             except OSError:
                 continue  # it ended
             children.setdefault(parent, []).append(int(entry.name))
@@ -311,33 +311,33 @@ def _family(process: int) -> frozenset[int]:
     return frozenset(found)
 
 
-def _is_at_rest(process: int, at_start: Collection[int], folders: Collection[Path]) -> bool:
-    """Whether a process has no descendants but those `at_start`, none of them works, and none has a file
-    below `folders` open or mapped, or watches files. Waits for less than half a second for work to end."""
-    quiet = 0
-    for _ in range(_LOOKS):
-        now = _family(process)
+def _is_idle(process: int, at_start: Collection[int], folders: Collection[Path]) -> bool:
+    """Whether a process has no descendants except those `at_start`, none of them works, and none watches
+    files or has a file below `folders` open or mapped. Waits less than half a second for work to end."""
+    idle = 0
+    for _ in range(_MOST_LOOKS):
+        now = _process_tree(process)
         if not now <= set(at_start):
             return False
         try:
-            quiet = 0 if any(map(_works, now)) else quiet + 1
-            if quiet == _QUIET_LOOKS:
-                return not any(_holds(member, folders) for member in now)
+            idle = 0 if any(map(_is_working, now)) else idle + 1
+            if idle == _IDLE_LOOKS:
+                return not any(_uses_files(member, folders) for member in now)
         except FileNotFoundError:
-            quiet = 0  # a process or thread ended meanwhile
+            idle = 0  # a process or thread ended meanwhile
         except OSError:
-            return False  # one may not be looked at
+            return False  # one may not be inspected
         time.sleep(_BETWEEN_LOOKS_SECONDS)
     return False
 
 
-def _works(process: int) -> bool:
+def _is_working(process: int) -> bool:
     return any(
-        _fields(Path(task, "stat"))[0] in "RD" for task in Path("/proc", str(process), "task").iterdir()
+        _stat_fields(Path(task, "stat"))[0] in "RD" for task in Path("/proc", str(process), "task").iterdir()
     )
 
 
-def _holds(process: int, folders: Collection[Path]) -> bool:
+def _uses_files(process: int, folders: Collection[Path]) -> bool:
     for opened in Path("/proc", str(process), "fd").iterdir():
         target = opened.readlink()
         if "inotify" in target.name or any(target.is_relative_to(folder) for folder in folders):
@@ -347,6 +347,6 @@ def _holds(process: int, folders: Collection[Path]) -> bool:
     return any(place.is_relative_to(folder) for place in places for folder in folders)
 
 
-def _fields(stat: Path) -> list[str]:
-    """State, parent and so on of a process or thread."""
+def _stat_fields(stat: Path) -> list[str]:
+    """The fields of a `stat` file of a process or thread, from its state on."""
     return stat.read_text(errors="replace").rpartition(")")[2].split()

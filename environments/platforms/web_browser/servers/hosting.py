@@ -20,7 +20,7 @@ from taskloom.environments.platforms.web_browser.servers.application_server impo
     Confinement,
     data_folder,
     fill_port,
-    put_back,
+    reset_running_application,
     unfilled_files,
 )
 from taskloom.environments.platforms.web_browser.servers.template_state import (
@@ -78,7 +78,7 @@ class StaticServer:
         self._server.server_close()
 
 
-_MOST_REVIVALS = 2
+_MOST_RESTARTS = 2
 """How often the server of an application is started again between two resets."""
 
 
@@ -93,22 +93,22 @@ class Hosting:
         self.ports: dict[str, int] = {}
         """Ports of running applications."""
         self._own_ports: dict[str, int] = {}
-        self._revived: dict[str, int] = {}
+        self._restarts: dict[str, int] = {}
         self._cookies: dict[str, dict[str, str]] = {}
         self.data_folders: dict[str, Path] = {}
-        """Folders outside of the sandbox where applications that run already keep their data."""
+        """Data folders, outside of the sandbox, of applications that run at an address."""
 
     async def restart(self, applications: Sequence[Application], without: Collection[str] = ()) -> None:
         """Stop the servers, empty the home, set up clean states and fixtures, and start `applications`.
 
         Fixtures whose paths are in `without` are left out. File servers without a state of their own keep
-        running, and so do servers that read all their files anew and have come to rest.
+        running, and so do idle servers that read all their files anew.
 
         Raises:
             ApplicationUnavailableError: one is not installed or cannot be prepared.
-            ApplicationStartFailedError: one did not come up.
+            ApplicationStartFailedError: one did not start in time.
         """
-        staying = await self._staying(applications)
+        staying = await self._find_staying(applications)
         await self.stop(except_for=staying)
         for application in applications:
             missing = missing_for_start(application, self._settings.data_folder)
@@ -126,7 +126,7 @@ class Hosting:
             if application.name in staying:
                 fill_port(state, self.ports[application.name])
         self.sandbox.lay_fixtures(applications, without)
-        self._revived.clear()
+        self._restarts.clear()
         self.data_folders.clear()
         outcomes = await asyncio.gather(
             *(self._start_patiently(item) for item in applications if item.name not in staying),
@@ -143,7 +143,7 @@ class Hosting:
         return f"{origin}{application.launch.url_path}"
 
     def browser_state(self, application: Application) -> BrowserState:
-        """What the browser keeps of `application` at the start, with the cookies of its prepared state."""
+        """The browser state that `application` starts with, including cookies of its prepared state."""
         state = application.launch.browser_state
         cookies = self._cookies.get(application.name, {}) | state.cookies
         return state.model_copy(update={"cookies": cookies})
@@ -159,22 +159,22 @@ class Hosting:
             raise ApplicationStartFailedError(f"{server.application.title} ended: {server.printed()}")
 
     async def keep_running(self, application: str) -> None:
-        """Restart a server that has ended, with the same port and state, so that its pages continue to work.
+        """Restart a server that has ended, with its port and state, so that its pages continue to work.
 
         Raises:
-            ApplicationStartFailedError: it ended too often, or does not come up again.
+            ApplicationStartFailedError: it ended too often, or does not start again.
         """
         server = self._servers.get(application)
         if server is None or server.is_running:
             return
-        self._revived[application] = self._revived.get(application, 0) + 1
-        if self._revived[application] > _MOST_REVIVALS:
+        self._restarts[application] = self._restarts.get(application, 0) + 1
+        if self._restarts[application] > _MOST_RESTARTS:
             self.check(application)
         await server.stop()
         await self._start(server.application, server.port)
 
     async def stop(self, except_for: Collection[str] = ()) -> None:
-        """Stop every server process, `except_for` those of some applications."""
+        """Stop every server process except those of the applications in `except_for`."""
         stopped = [self._servers.pop(name) for name in list(self._servers) if name not in except_for]
         await asyncio.gather(*(server.stop() for server in stopped))
 
@@ -185,7 +185,7 @@ class Hosting:
             await asyncio.to_thread(static.close)
         self._static.clear()
 
-    async def _staying(self, applications: Sequence[Application]) -> frozenset[str]:
+    async def _find_staying(self, applications: Sequence[Application]) -> frozenset[str]:
         folders = (self.sandbox.home, self.sandbox.private)
         servers = [(item, self._servers[item.name]) for item in applications if item.name in self._servers]
         found = await asyncio.gather(*(server.may_stay(item, folders) for item, server in servers))
@@ -204,11 +204,11 @@ class Hosting:
         )
 
     def _log_in(self, application: Application, sandbox: Sandbox) -> dict[str, str]:
-        """Log a user in on the state in `sandbox`, which keeps no trace of the port that was used."""
+        """Log a user in on the state in `sandbox`, which does not keep the port that was used."""
         login, state = application.preparation.login, sandbox.state_folder(application.name)
         unfilled = unfilled_files(state)
 
-        async def served() -> dict[str, str]:
+        async def serve_and_log_in() -> dict[str, str]:
             assert login is not None, "only entries with a login are logged in"
             browser = await BrowserProcess.start(self._settings, sandbox)
             try:
@@ -221,26 +221,26 @@ class Hosting:
             finally:
                 await browser.close()
 
-        found = asyncio.run(served())
-        for path, text in unfilled.items():
-            path.write_bytes(text)
-        return found
+        cookies = asyncio.run(serve_and_log_in())
+        for path, content in unfilled.items():
+            path.write_bytes(content)
+        return cookies
 
     async def _start_patiently(self, application: Application) -> None:
-        """Start an application at the port that it had last time, by which browsers know cached files; again
-        if its server ends early: a busy machine, a port that was taken."""
+        """Start an application at its last port, which identifies cached files to browsers; try once more if
+        the server ends early, as on a busy machine or if the port is taken."""
         clock = asyncio.get_running_loop().time
         deadline = clock() + application.launch.start_timeout_seconds
         try:
             await self._start(application, self._own_ports.get(application.name, 0))
         except ApplicationStartFailedError:
-            if clock() >= deadline:  # it did not end early, it never came up
+            if clock() >= deadline:  # it did not end early, but never started
                 raise
             await self._start(application)
 
     async def _start(self, application: Application, port: int = 0) -> None:
         if application.launch.address:
-            self.ports[application.name] = await put_back(application)
+            self.ports[application.name] = await reset_running_application(application)
             folder = data_folder(application)
             if folder is not None:
                 self.data_folders[application.name] = folder

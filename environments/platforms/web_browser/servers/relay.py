@@ -1,7 +1,7 @@
 """Runs an application's server inside its own network and carries connections to it: `python -I -S -c <this
 text> LISTENER PORT COMMAND...`, so it imports only the standard library. LISTENER is an inherited socket that
-is bound in the *caller's* network, where it stays: what it accepts is forwarded to PORT in this one, once
-that is open."""
+is bound in the *caller's* network, where it stays: connections to it are forwarded to PORT in this network,
+once that is open."""
 
 import os
 import socket
@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 
-_PIECE = 1 << 17
+_CHUNK_BYTES = 1 << 17
 _POLL_SECONDS = 0.02
 
 
@@ -46,9 +46,9 @@ def _accept(listener: socket.socket, port: int) -> None:
 
 
 def _carry(source: socket.socket, target: socket.socket) -> None:
-    """Pass on what `source` sends until it ends; then tell `target` that no more comes."""
+    """Pass on what `source` sends until it ends; then shut down the sending side of `target`."""
     try:
-        while piece := source.recv(_PIECE):
+        while piece := source.recv(_CHUNK_BYTES):
             target.sendall(piece)
         target.shutdown(socket.SHUT_WR)
     except OSError:

@@ -1,6 +1,6 @@
-"""Clean states of applications: prepared once per machine, a user logged in once, copied at every reset. A
-state may contain its own absolute path; all such paths are of one length, so that it can be replaced in
-place."""
+"""Clean states of applications: prepared once per machine, with a user logged in if needed, and copied at
+every reset. A state may contain its own absolute path; all such paths have the same length, so that the path
+can be replaced in place."""
 
 import hashlib
 import json
@@ -21,16 +21,16 @@ from taskloom.environments.platforms.web_browser.browser import BrowserProcess
 from taskloom.resources.applications import Application, LoginForm
 from taskloom.resources.assets import content_of
 
-_ORIGIN = "prepared_at.txt"
-_STATE = "state"
-_COOKIES = "cookies.json"
+_PATH_FILE = "prepared_at.txt"
+_STATE_FOLDER = "state"
+_COOKIES_FILE = "cookies.json"
 LogIn = Callable[[Application, Sandbox], dict[str, str]]
 """Logs a user in on the state in a sandbox; returns the cookies."""
 _PREPARATION_LIMIT_SECONDS = 300
 
 
 def fill_placeholders(text: str, values: Mapping[str, str]) -> str:
-    """Fill in the placeholders named in `values`; other braces stay: file contents are full of them."""
+    """Fill in the placeholders named in `values`; other braces stay, because files contain many."""
     for name, value in values.items():
         text = text.replace("{" + name + "}", value)
     return text
@@ -56,32 +56,32 @@ def prepared_state(
         / "prepared"
         / f"{application.name}-{_recipe_hash(application, values, temporary_folder)}"
     )
-    if (folder / _ORIGIN).exists():
+    if (folder / _PATH_FILE).exists():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(folder.with_suffix(".lock")):
-        if not (folder / _ORIGIN).exists():
+        if not (folder / _PATH_FILE).exists():
             _prepare(application, folder, values, temporary_folder, log_in)
     return folder
 
 
 def kept_cookies(prepared: Path) -> dict[str, str]:
-    """The cookies with which a prepared state knows its user."""
-    found: dict[str, str] = json.loads((prepared / _COOKIES).read_text())
-    return found
+    """The cookies that identify the user of a prepared state."""
+    cookies: dict[str, str] = json.loads((prepared / _COOKIES_FILE).read_text())
+    return cookies
 
 
 def lay_state(prepared: Path, state: Path) -> None:
     """Copy a prepared state to `state`, which is absent or empty, with its old path replaced by the new one.
 
-    Links stay links; times of change are kept, which is what version control and servers compare.
+    Links stay links; modification times are kept, because version control and servers compare them.
 
     Raises:
-        ValueError: the paths are not of one length, so that one cannot stand in binary files for the other.
+        ValueError: the paths differ in length, so that one cannot replace the other in binary files.
     """
-    shutil.copytree(prepared / _STATE, state, symlinks=True, dirs_exist_ok=True)
-    old = (prepared / _ORIGIN).read_bytes()
-    new = os.fsencode(_home_of(state))
+    shutil.copytree(prepared / _STATE_FOLDER, state, symlinks=True, dirs_exist_ok=True)
+    old = (prepared / _PATH_FILE).read_bytes()
+    new = os.fsencode(_sandbox_root(state))
     if len(old) != len(new):
         raise ValueError(f"The sandbox path {new!r} is not as long as {old!r}, where the state was prepared.")
     for folder, _, names in os.walk(state):
@@ -133,13 +133,13 @@ def _prepare(
             )
         cookies = log_in(application, sandbox) if log_in and application.preparation.login else {}
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-            made = Path(scratch, "made")
-            made.mkdir()
-            shutil.copytree(state, made / _STATE, symlinks=True)
-            (made / _COOKIES).write_text(json.dumps(cookies))
-            (made / _ORIGIN).write_bytes(os.fsencode(_home_of(state)))
+            complete = Path(scratch, "complete")
+            complete.mkdir()
+            shutil.copytree(state, complete / _STATE_FOLDER, symlinks=True)
+            (complete / _COOKIES_FILE).write_text(json.dumps(cookies))
+            (complete / _PATH_FILE).write_bytes(os.fsencode(_sandbox_root(state)))
             shutil.rmtree(folder, ignore_errors=True)
-            made.rename(folder)
+            complete.rename(folder)
     finally:
         sandbox.close()
 
@@ -153,10 +153,11 @@ def run_command(
     folder: Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> None:
-    """Run a command of an entry, which does `what`, to its end.
+    """Run a command of an entry to its end; `what` names its purpose in messages.
 
     Raises:
-        EnvironmentFailureError: it `failed`; the message ends with what it printed.
+        EnvironmentFailureError: the command failed, as an error of the type `failed`; the message ends with
+            its output.
     """
     try:
         done = subprocess.run(
@@ -176,7 +177,7 @@ def run_command(
         raise failed(f"{what} failed: {command[0]!r} ended with {done.returncode}: {printed}")
 
 
-def _home_of(state: Path) -> Path:
+def _sandbox_root(state: Path) -> Path:
     """The sandbox root above `<root>/home/.applications/<name>`."""
     return state.parents[2]
 
@@ -194,17 +195,17 @@ def _recipe_hash(application: Application, values: Mapping[str, str], temporary_
         "values": dict(values),
         "path_length": len(str(temporary_folder or tempfile.gettempdir())),
     }
-    if application.preparation.login is not None:  # what its server wrote meanwhile is part of the state
+    if application.preparation.login is not None:  # what its server wrote is part of the state
         recipe["launch"] = application.launch.model_dump(mode="json", include={"command", "environment"})
     return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()[:12]
 
 
 _LIMIT_SECONDS = 30.0
-_NAMES = "forms => forms.map(form => [...form.elements].map(e => e.name).filter(Boolean).sort().join(', '))"
+_INPUTS = "forms => forms.map(form => [...form.elements].map(e => e.name).filter(Boolean).sort().join(', '))"
 
 
 async def cookies_of(login: LoginForm, origin: str, title: str, browser: BrowserProcess) -> dict[str, str]:
-    """Submit the form on the server at `origin` as a user does; the cookies that `browser` then has, by name.
+    """Submit the form on the server at `origin` as a user does; the cookies of `browser` after it, by name.
 
     Raises:
         ApplicationUnavailableError: the page has no such form, leads elsewhere, or does not log the user in.
@@ -218,9 +219,9 @@ async def cookies_of(login: LoginForm, origin: str, title: str, browser: Browser
         page.set_default_navigation_timeout(_LIMIT_SECONDS * 1000)
         await page.goto(f"{origin}{login.url_path}")
         form = page.locator("form" + "".join(f":has({item})" for item in inputs)).first
-        _check(page, origin, where)
+        _require_origin(page, origin, where)
         if not await form.count():
-            known = "; ".join(await page.eval_on_selector_all("form", _NAMES)) or "no form at all"
+            known = "; ".join(await page.eval_on_selector_all("form", _INPUTS)) or "no form at all"
             raise ApplicationUnavailableError(
                 f"{where} has no form with the inputs {', '.join(login.fields)}; it has: {known}."
             )
@@ -228,21 +229,21 @@ async def cookies_of(login: LoginForm, origin: str, title: str, browser: Browser
             await form.locator(item).fill(value)
         async with page.expect_navigation():
             await form.locator(item).press("Enter")
-        _check(page, origin, where)
+        _require_origin(page, origin, where)
         if await form.count():
             raise ApplicationUnavailableError(
                 f"{where} shows the same form again: the values are not accepted."
             )
-        found = {item["name"]: item["value"] for item in await context.cookies() if item.get("value")}
+        cookies = {item["name"]: item["value"] for item in await context.cookies() if item.get("value")}
     except BrowserError as error:
         raise ApplicationUnavailableError(f"{where} failed: {error.message.splitlines()[0]}") from error
-    if not found:
+    if not cookies:
         raise ApplicationUnavailableError(
             f"{where} sets no cookie, so the browser cannot be logged in by it."
         )
-    return found
+    return cookies
 
 
-def _check(page: Page, origin: str, where: str) -> None:
+def _require_origin(page: Page, origin: str, where: str) -> None:
     if not page.url.startswith(f"{origin}/"):
         raise ApplicationUnavailableError(f"{where} leads to another server: {page.url}.")

@@ -1,6 +1,6 @@
-"""What clients of OSWorld's protocol call of PyAutoGUI, carried out by the machine's own server.
+"""The part of PyAutoGUI that clients of OSWorld's protocol call, carried out by the machine's server.
 
-The names are PyAutoGUI's. Everything happens at once: durations and pauses of movements are left out.
+The names are PyAutoGUI's. Everything happens at once: durations and pauses of movements are ignored.
 """
 
 import http.client
@@ -13,7 +13,7 @@ from typing import Any
 FAILSAFE = False
 PAUSE = 0.0
 _SOCKET = "/run/machine/server.sock"
-_NAMES = {
+_ALIASES = {
     "esc": "escape",
     "return": "enter",
     "del": "delete",
@@ -21,10 +21,10 @@ _NAMES = {
     "pgdn": "pagedown",
     "apps": "contextmenu",
 }
-_NAMES |= {"ctrlleft": "ctrl", "altleft": "alt", "shiftleft": "shift", "winleft": "super", "win": "super"}
+_ALIASES |= {"ctrlleft": "ctrl", "altleft": "alt", "shiftleft": "shift", "winleft": "super", "win": "super"}
 
 
-def _ask(name: str, document: dict[str, Any]) -> dict[str, Any]:
+def _request(name: str, document: dict[str, Any]) -> dict[str, Any]:
     connection = http.client.HTTPConnection("machine")
     connection.sock = socket.socket(socket.AF_UNIX)
     connection.sock.connect(_SOCKET)
@@ -34,15 +34,15 @@ def _ask(name: str, document: dict[str, Any]) -> dict[str, Any]:
     connection.close()
     if answer.status != 200:
         raise RuntimeError(content.decode())
-    told: dict[str, Any] = json.loads(content[: int(answer.headers["Document-Length"])])
-    return told
+    reply: dict[str, Any] = json.loads(content[: int(answer.headers["Document-Length"])])
+    return reply
 
 
-def _do(*inputs: dict[str, Any]) -> None:
-    _ask("make", {"inputs": inputs})
+def _make_inputs(*inputs: dict[str, Any]) -> None:
+    _request("make", {"inputs": inputs})
 
 
-def _at(x: Any, y: Any) -> list[int]:
+def _point(x: Any, y: Any) -> list[int]:
     if isinstance(x, Sequence) and not isinstance(x, str):
         x, y = x
     here = position()
@@ -51,19 +51,19 @@ def _at(x: Any, y: Any) -> list[int]:
 
 def position() -> tuple[int, int]:
     """Where the pointer is."""
-    x, y = _ask("pointer", {})["at"]
+    x, y = _request("pointer", {})["at"]
     return x, y
 
 
 def size() -> tuple[int, int]:
     """Width and height of the display."""
-    width, height = _ask("ready", {})["size"]
+    width, height = _request("ready", {})["size"]
     return width, height
 
 
 def moveTo(x: Any = None, y: Any = None, *_: Any, **__: Any) -> None:
     """Move the pointer."""
-    _do({"kind": "move", "point": _at(x, y)})
+    _make_inputs({"kind": "move", "point": _point(x, y)})
 
 
 def move(xOffset: Any = 0, yOffset: Any = 0, *_: Any, **__: Any) -> None:
@@ -77,11 +77,11 @@ def click(
 ) -> None:
     """Click, once or several times."""
     used = "left" if button == "primary" else button
-    _do({"kind": "click", "point": _at(x, y), "times": clicks, "button": used})
+    _make_inputs({"kind": "click", "point": _point(x, y), "times": clicks, "button": used})
 
 
-def _clicking(times: int = 1, only: str = "") -> Callable[..., None]:
-    """A function that clicks so often, with that button where one is said."""
+def _click_function(times: int = 1, only: str = "") -> Callable[..., None]:
+    """A function that clicks `times` times, with the button `only` if given."""
 
     def clicks(x: Any = None, y: Any = None, button: str = "left", **_: Any) -> None:
         click(x, y, times, button=only or button)
@@ -89,23 +89,23 @@ def _clicking(times: int = 1, only: str = "") -> Callable[..., None]:
     return clicks
 
 
-rightClick, middleClick = _clicking(only="right"), _clicking(only="middle")
-doubleClick, tripleClick = _clicking(2), _clicking(3)
+rightClick, middleClick = _click_function(only="right"), _click_function(only="middle")
+doubleClick, tripleClick = _click_function(2), _click_function(3)
 
 
 def mouseDown(x: Any = None, y: Any = None, button: str = "left", **_: Any) -> None:
     """Press a button of the mouse."""
-    _do({"kind": "button_down", "point": _at(x, y), "button": button})
+    _make_inputs({"kind": "button_down", "point": _point(x, y), "button": button})
 
 
 def mouseUp(x: Any = None, y: Any = None, button: str = "left", **_: Any) -> None:
     """Release a button of the mouse."""
-    _do({"kind": "button_up", "point": _at(x, y), "button": button})
+    _make_inputs({"kind": "button_up", "point": _point(x, y), "button": button})
 
 
 def dragTo(x: Any = None, y: Any = None, duration: float = 0.0, button: str = "left", **_: Any) -> None:
     """Drag from where the pointer is."""
-    _do({"kind": "drag", "points": [list(position()), _at(x, y)]})
+    _make_inputs({"kind": "drag", "points": [list(position()), _point(x, y)]})
 
 
 def dragRel(xOffset: Any = 0, yOffset: Any = 0, *_: Any, **__: Any) -> None:
@@ -116,30 +116,30 @@ def dragRel(xOffset: Any = 0, yOffset: Any = 0, *_: Any, **__: Any) -> None:
 
 def scroll(clicks: float, x: Any = None, y: Any = None, **_: Any) -> None:
     """Turn the wheel, positive upwards."""
-    _do({"kind": "wheel", "point": _at(x, y), "up": round(clicks)})
+    _make_inputs({"kind": "wheel", "point": _point(x, y), "up": round(clicks)})
 
 
 def hscroll(clicks: float, x: Any = None, y: Any = None, **_: Any) -> None:
     """Turn the wheel sideways, positive to the right."""
-    _do({"kind": "wheel", "point": _at(x, y), "sideways": round(clicks)})
+    _make_inputs({"kind": "wheel", "point": _point(x, y), "sideways": round(clicks)})
 
 
 def write(message: str | Iterable[str], interval: float = 0.0, **_: Any) -> None:
     """Type text, or press keys by their names."""
     keys = list(message) if isinstance(message, str) else [_key(key) for key in message]
-    _do({"kind": "keys", "presses": [[key, []] for key in keys]})
+    _make_inputs({"kind": "keys", "presses": [[key, []] for key in keys]})
 
 
 def press(keys: str | Sequence[str], presses: int = 1, interval: float = 0.0, **_: Any) -> None:
     """Press keys by their names."""
     named = [keys] if isinstance(keys, str) else list(keys)
-    _do({"kind": "keys", "presses": [[_key(key), []] for _ in range(presses) for key in named]})
+    _make_inputs({"kind": "keys", "presses": [[_key(key), []] for _ in range(presses) for key in named]})
 
 
 def hotkey(*keys: Any, **_: Any) -> None:
     """Press keys together."""
     named = [_key(key) for key in (keys[0] if len(keys) == 1 and not isinstance(keys[0], str) else keys)]
-    _do(
+    _make_inputs(
         *({"kind": "key_down", "key": key} for key in named),
         *({"kind": "key_up", "key": key} for key in reversed(named)),
     )
@@ -147,12 +147,12 @@ def hotkey(*keys: Any, **_: Any) -> None:
 
 def keyDown(key: str, **_: Any) -> None:
     """Press a key and keep it down."""
-    _do({"kind": "key_down", "key": _key(key)})
+    _make_inputs({"kind": "key_down", "key": _key(key)})
 
 
 def keyUp(key: str, **_: Any) -> None:
     """Release a key."""
-    _do({"kind": "key_up", "key": _key(key)})
+    _make_inputs({"kind": "key_up", "key": _key(key)})
 
 
 def sleep(seconds: float) -> None:
@@ -161,7 +161,7 @@ def sleep(seconds: float) -> None:
 
 
 def _key(name: str) -> str:
-    return _NAMES.get(name.lower(), name.lower() if len(name) > 1 else name)
+    return _ALIASES.get(name.lower(), name.lower() if len(name) > 1 else name)
 
 
 typewrite = write

@@ -1,4 +1,4 @@
-"""The clipboard under the names that clients of OSWorld's protocol use."""
+"""The clipboard functions that clients of OSWorld's protocol call."""
 
 import subprocess
 

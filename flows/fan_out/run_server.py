@@ -1,8 +1,8 @@
-"""Home of a fanned-out run: answers what its workers ask, so that one process alone pays, limits and
-remembers, and a worker needs no key, no ledger and no warehouse.
+"""The process of a fanned-out run answers its workers' requests, so that it alone pays, limits and remembers,
+and a worker needs no key, ledger or warehouse.
 
-They talk in frames over TCP, signed with the secret of the run; nothing else is unpickled, or read beyond a
-few bytes. Frames are not encrypted: machines that share a run share a private network.
+Both sides exchange frames over TCP, signed with the secret of the run; nothing else is unpickled, or read
+beyond a few bytes. Frames are not encrypted: machines that share a run share a private network.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ class Frames:
     """Signs the frames of this connection."""
 
     @classmethod
-    async def accepted(
+    async def accept(
         cls, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, secret: bytes
     ) -> Frames:
-        """The side that is called.
+        """The side that accepts the connection.
 
         Raises:
             RunUnreachableError: the caller does not know the secret.
@@ -64,23 +64,23 @@ class Frames:
         nonce = secrets.token_bytes(_NONCE)
         writer.write(nonce)
         frames = cls(reader, writer, _signature(secret, nonce))
-        if await frames._received(len(_HELLO)) != _HELLO:
-            raise RunUnreachableError("a caller did not greet as workers do")
+        if await frames._receive_frame(len(_HELLO)) != _HELLO:
+            raise RunUnreachableError("a caller did not send the greeting of a worker")
         return frames
 
     @classmethod
-    async def called(
+    async def connect(
         cls, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, secret: bytes
     ) -> Frames:
-        """The side that calls."""
+        """The side that opens the connection."""
         nonce = await reader.readexactly(_NONCE)
         frames = cls(reader, writer, _signature(secret, nonce))
-        frames._send(_HELLO)
+        frames._send_frame(_HELLO)
         return frames
 
     async def send(self, value: object) -> None:
         """Send one value."""
-        self._send(pickle.dumps(value))
+        self._send_frame(pickle.dumps(value))
         await self.writer.drain()
 
     async def receive(self) -> object:
@@ -89,12 +89,12 @@ class Frames:
         Raises:
             RunUnreachableError: a frame is not signed with the secret, or too large.
         """
-        return pickle.loads(await self._received(_LARGEST))  # noqa: S301 - signed by a process of this run
+        return pickle.loads(await self._receive_frame(_LARGEST))  # noqa: S301 - signed by a process of this run
 
-    def _send(self, content: bytes) -> None:
+    def _send_frame(self, content: bytes) -> None:
         self.writer.write(len(content).to_bytes(_LENGTH) + _signature(self.key, content) + content)
 
-    async def _received(self, largest: int) -> bytes:
+    async def _receive_frame(self, largest: int) -> bytes:
         length = int.from_bytes(await self.reader.readexactly(_LENGTH))
         if length > largest:
             raise RunUnreachableError(f"a frame of {length} bytes is larger than {largest}")
@@ -105,11 +105,11 @@ class Frames:
         return content
 
 
-def portable(error: Exception) -> Exception:
-    """The error as it can travel: itself if it can be rebuilt from a pickle, otherwise its message."""
+def picklable(error: Exception) -> Exception:
+    """`error` itself if it survives pickling, otherwise an error with its message."""
     with suppress(Exception):
-        again = pickle.loads(pickle.dumps(error))  # noqa: S301 - just made here
-        if type(again) is type(error) and str(again) == str(error):
+        copy = pickle.loads(pickle.dumps(error))  # noqa: S301 - pickled here
+        if type(copy) is type(error) and str(copy) == str(error):
             return error
     carried = CommandError(f"{type(error).__name__}: {error}", ExitCode.NEGATIVE_ANSWER)
     if isinstance(error, TaskloomError):
@@ -122,21 +122,21 @@ def _signature(key: bytes, content: bytes) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class HomeAddress:
-    """Where a run answers, and the secret by which it knows its workers."""
+class RunAddress:
+    """Where a run answers, and the secret that identifies its workers."""
 
     host: str
     port: int
     secret: bytes = field(repr=False)
     player: str = ""
-    """Agent whose model is asked; empty for the players of the roles."""
+    """Agent whose model is asked; empty for the models of the roles."""
 
-    async def _asked(self, *request: object) -> object:
+    async def _request(self, *request: object) -> object:
         try:
             async with asyncio.timeout(_CONNECTING_SECONDS):
                 reader, writer = await asyncio.open_connection(self.host, self.port)
             try:
-                frames = await Frames.called(reader, writer, self.secret)
+                frames = await Frames.connect(reader, writer, self.secret)
                 await frames.send(request)
                 answer = await frames.receive()
             finally:
@@ -151,21 +151,21 @@ class HomeAddress:
         return answer
 
     async def ask(self, question: PromptInput[R], *, stage: str, item_id: str, attempt: int = 0) -> R:
-        """The reply of whoever plays the question's role in the run, as if asked there.
+        """The reply of the model, or rule, that plays the question's role in the run.
 
         Raises:
             ModelClientError: as raised there.
             RunUnreachableError: the run does not answer.
         """
-        return cast(R, await self._asked("ask", question, stage, item_id, attempt, self.player))
+        return cast(R, await self._request("ask", question, stage, item_id, attempt, self.player))
 
     async def settings(self) -> tuple[str, Settings]:
         """Id and settings of the run."""
-        return cast(tuple[str, Settings], await self._asked("settings"))
+        return cast(tuple[str, Settings], await self._request("settings"))
 
     async def applications(self) -> WorldlyApplications:
         """The applications as the run knows them now."""
-        return cast(WorldlyApplications, await self._asked("applications"))
+        return cast(WorldlyApplications, await self._request("applications"))
 
     async def subtasks(self, names: Iterable[str]) -> Mapping[str, VerifiedSubtask]:
         """Verified subtasks by id.
@@ -173,21 +173,21 @@ class HomeAddress:
         Raises:
             CommandError: one is not verified.
         """
-        return cast(Mapping[str, VerifiedSubtask], await self._asked("subtasks", tuple(names)))
+        return cast(Mapping[str, VerifiedSubtask], await self._request("subtasks", tuple(names)))
 
 
 @dataclass(slots=True)
-class Home:
+class RunServer:
     """Answers the workers of one run."""
 
     run: Run
     subtasks: KnownSubtasks
     edition: int = 0
-    """Number of the present state of its applications, to which exploration adds what it finds."""
+    """Version of its applications, which changes when exploration adds to them."""
     _known: tuple[Application, ...] = ()
 
     def current_edition(self) -> int:
-        """The number of the state that the applications have now."""
+        """The current version of the applications."""
         now = tuple(self.run.applications.values())
         if len(now) != len(self._known) or any(a is not b for a, b in zip(now, self._known, strict=True)):
             self._known = now
@@ -195,8 +195,8 @@ class Home:
         return self.edition
 
     @asynccontextmanager
-    async def answering(self, host: str) -> AsyncIterator[HomeAddress]:
-        """Answer at `host`, on a port that is free, until the block ends.
+    async def serve(self, host: str) -> AsyncIterator[RunAddress]:
+        """Answer at `host`, on a free port, until the block ends.
 
         Raises:
             RunUnreachableError: this machine has no such address.
@@ -204,9 +204,9 @@ class Home:
         secret = secrets.token_bytes(32)
 
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            leaving = (OSError, asyncio.IncompleteReadError, asyncio.CancelledError, RunUnreachableError)
-            with suppress(*leaving):  # a cancelled answer would be reported as a fault in a callback
-                frames = await Frames.accepted(reader, writer, secret)
+            lost = (OSError, asyncio.IncompleteReadError, asyncio.CancelledError, RunUnreachableError)
+            with suppress(*lost):  # a cancelled answer would be reported as a fault in a callback
+                frames = await Frames.accept(reader, writer, secret)
                 await frames.send(await self._answer(await frames.receive()))
             writer.close()
 
@@ -218,7 +218,7 @@ class Home:
                 f" ({error.strerror or error}); name one of its own addresses"
             ) from None
         try:
-            yield HomeAddress(host, server.sockets[0].getsockname()[1], secret)
+            yield RunAddress(host, server.sockets[0].getsockname()[1], secret)
         finally:
             server.close()
 
@@ -234,6 +234,6 @@ class Home:
                     return self.run.applications
                 case ("subtasks", tuple() as names):
                     return await self.subtasks(cast(Sequence[str], names))
-            raise RunUnreachableError(f"a worker asked what this version does not know: {request!r:.200}")
+            raise RunUnreachableError(f"a worker sent an unknown request: {request!r:.200}")
         except Exception as error:
-            return portable(error)
+            return picklable(error)

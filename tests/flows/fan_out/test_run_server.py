@@ -16,7 +16,7 @@ import pytest
 from taskloom.flows.errors import CommandError
 from taskloom.flows.fan_out import dask_workers
 from taskloom.flows.fan_out.dask_workers import DaskWorkers, check_runner
-from taskloom.flows.fan_out.home import Home, HomeAddress, RunUnreachableError, portable
+from taskloom.flows.fan_out.run_server import RunAddress, RunServer, RunUnreachableError, picklable
 from taskloom.flows.settings import FanOutSettings, load_settings
 from taskloom.model_clients.errors import BudgetExhaustedError, ModelClientError
 from taskloom.prompts.inputs import IntentExtractorInput
@@ -41,7 +41,7 @@ async def no_subtasks(names: object) -> dict[str, Any]:
     raise CommandError(f"{names} is not verified")
 
 
-def home(outcome: object = None) -> Home:
+def home(outcome: object = None) -> RunServer:
     models = Answers(outcome)
     run: Any = SimpleNamespace(
         run_id="r",
@@ -50,13 +50,13 @@ def home(outcome: object = None) -> Home:
         settings=load_settings(),
         applications={"a": object()},
     )
-    return Home(run, no_subtasks)
+    return RunServer(run, no_subtasks)
 
 
 async def test_errors_come_back_as_what_they_are(tmp_path: Path) -> None:
     answering = home(BudgetExhaustedError("the budget 1usd of the run is used up"))
     question = IntentExtractorInput(scenarios=(), subtasks=(), wanted=1)
-    async with answering.answering("127.0.0.1") as address:
+    async with answering.serve("127.0.0.1") as address:
         with pytest.raises(BudgetExhaustedError, match="used up"):
             await address.ask(question, stage="intents", item_id="x")
         with pytest.raises(CommandError, match="is not verified"):
@@ -71,8 +71,8 @@ async def test_a_stranger_gets_no_answer_and_nothing_of_his_is_unpickled() -> No
         def __reduce__(self) -> Any:
             return exec, ("raise SystemExit('unpickled')",)
 
-    async with answering.answering("127.0.0.1") as address:
-        stranger = HomeAddress(address.host, address.port, b"another secret")
+    async with answering.serve("127.0.0.1") as address:
+        stranger = RunAddress(address.host, address.port, b"another secret")
         with pytest.raises(RunUnreachableError, match="does not answer"):
             await stranger.settings()
         reader, writer = await asyncio.open_connection(address.host, address.port)
@@ -88,7 +88,7 @@ async def test_a_stranger_gets_no_answer_and_nothing_of_his_is_unpickled() -> No
 
 
 async def test_a_run_that_has_ended_is_said_to_be_unreachable() -> None:
-    async with home().answering("127.0.0.1") as address:
+    async with home().serve("127.0.0.1") as address:
         pass
     with pytest.raises(RunUnreachableError, match=r"fan_out\.host") as raised:
         await address.settings()
@@ -97,7 +97,7 @@ async def test_a_run_that_has_ended_is_said_to_be_unreachable() -> None:
 
 async def test_an_address_of_another_machine_is_refused() -> None:
     with pytest.raises(RunUnreachableError, match="one of its own addresses"):
-        async with home().answering("192.0.2.1"):
+        async with home().serve("192.0.2.1"):
             raise AssertionError
 
 
@@ -112,14 +112,14 @@ def test_applications_that_change_have_a_new_edition() -> None:
 @pytest.mark.parametrize("kind", ModelClientError.__subclasses__(), ids=lambda kind: kind.__name__)
 def test_errors_of_model_calls_can_travel(kind: type[ModelClientError]) -> None:
     error = kind("what happened")
-    carried = portable(error)
+    carried = picklable(error)
     assert isinstance(carried, kind) and str(carried) == "what happened"
 
 
 def test_an_error_that_cannot_be_rebuilt_keeps_its_message() -> None:
     error = UnknownCatalogEntryError("application", "drawoi", ["drawio"])
     error.lock = threading.Lock()  # type: ignore[attr-defined]  # what no library can pickle
-    carried = portable(error)
+    carried = picklable(error)
     assert type(carried) is CommandError and carried.exit_code is ExitCode.BAD_INPUT
     assert "There is no application named 'drawoi'" in str(carried)
 
@@ -139,7 +139,7 @@ async def test_a_run_without_any_worker_ends_instead_of_waiting_for_ever(
 ) -> None:
     """Workers that do not start again leave an errand with nobody to do it."""
     pytest.importorskip("distributed", reason="the extra dask is not installed")
-    monkeypatch.setattr(dask_workers, "_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(dask_workers, "_POLL_SECONDS", 0.01)
     monkeypatch.setattr(dask_workers, "_STARTING_SECONDS", 0.05)
     there: dict[str, object] = {"tcp://one": {}}
     errand: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -155,13 +155,13 @@ async def test_a_run_without_any_worker_ends_instead_of_waiting_for_ever(
     client: Any = SimpleNamespace(
         scheduler_info=lambda n_workers: {"workers": there}, submit=lambda *given, pure: Submitted()
     )
-    workers = DaskWorkers(client, home(), HomeAddress("127.0.0.1", 1, b"k"), losses=3)
+    workers = DaskWorkers(client, home(), RunAddress("127.0.0.1", 1, b"k"), losses=3)
     wanted: Any = SimpleNamespace(task=None)
-    doing = asyncio.ensure_future(workers.do(wanted))
+    doing = asyncio.ensure_future(workers.run_job(wanted))
     await asyncio.sleep(0.2)
     assert not doing.done(), "a worker is there and takes its time"
     there.clear()
-    with pytest.raises(CommandError, match="no Dask worker has been there") as raised:
+    with pytest.raises(CommandError, match="there has been no Dask worker") as raised:
         await doing
     assert raised.value.exit_code is ExitCode.NEGATIVE_ANSWER
     assert released == [True]
