@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from taskloom.environments.evidence.file_snapshot import FileSnapshots
 from taskloom.evaluators_api.errors import SheetInvalidError
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
-from taskloom.evaluators_api.state.account import beyond
+from taskloom.evaluators_api.state.account import find_side_effects
 from taskloom.taskgraph.records.evaluation_function import (
     HomeJudgement,
     JudgedSubtask,
@@ -63,7 +63,7 @@ def judge_home(sheet: JudgingSheet, start: Path, home: Path) -> HomeJudgement:
         reward=float(passed == len(judgements)),
         coverage=passed / len(judgements),
         subtasks=tuple(judgements),
-        side_effects=None if sheet.allowed is None else beyond(before, after, sheet.allowed),
+        side_effects=None if sheet.allowed is None else find_side_effects(before, after, sheet.allowed),
     )
 
 

@@ -167,9 +167,12 @@ def _administrator_prefix() -> tuple[str, ...] | None:
         return ()
     if shutil.which("sudo") is None:
         return None
-    allowed = subprocess.run(
-        ["sudo", "-n", "true"], stdin=subprocess.DEVNULL, capture_output=True, timeout=20, check=False
-    )
+    try:
+        allowed = subprocess.run(
+            ["sudo", "-n", "true"], stdin=subprocess.DEVNULL, capture_output=True, timeout=20, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return None
     return ("sudo", "-n") if allowed.returncode == 0 else None
 
 
@@ -271,7 +274,7 @@ def _major_version(program: str) -> int:
         answer = subprocess.run(
             [program, "--version"], capture_output=True, text=True, timeout=30, check=False
         )
-    except OSError:
+    except (OSError, subprocess.TimeoutExpired):
         return 0
     match = re.match(r"v(\d+)\.", answer.stdout)
     return int(match.group(1)) if match else 0

@@ -81,7 +81,9 @@ class _BoundAllowance:
         return _pattern(template, self._parameters).fullmatch(text) is not None
 
 
-def beyond(start: Evidence, end: Evidence, bound: Iterable[Bound], about: Bound | None = None) -> SideEffects:
+def find_side_effects(
+    start: Evidence, end: Evidence, bound: Iterable[Bound], about: Bound | None = None
+) -> SideEffects:
     """The lasting changes from `start` to `end` that no work in `bound` makes.
 
     Effects inside an addition or removal count as part of it. An allowance that says what its record holds

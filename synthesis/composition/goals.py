@@ -93,7 +93,7 @@ def _explain_failure(pool: CompiledPool, ends: list[int], limits: CompositionReq
             )
     if tried:
         return (
-            "every set of subtasks that makes its end products leaves something unused or exceeds a limit"
+            "every set tried that makes its end products leaves something unused or exceeds a limit"
             f" (maximum_ends {limits.maximum_ends}, maximum_readers {limits.maximum_readers},"
             f" maximum_components {limits.maximum_components})."
         )

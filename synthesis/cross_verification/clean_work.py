@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
-from taskloom.evaluators_api.state.account import Bound, beyond
+from taskloom.evaluators_api.state.account import Bound, find_side_effects
 from taskloom.evaluators_api.state.allowances import allowances
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.essential import Division, by_products, divide, divided, performances_of
@@ -58,7 +58,9 @@ def side_effects(trajectories: Sequence[Trajectory], others: Sequence[Trajectory
     return {
         item.trajectory_id: "; ".join(excess.examples[:_MOST_EXAMPLES])
         for item in trajectories
-        if (excess := beyond(item.initial_evidence, item.final_evidence, [(work, item.parameters)])).total
+        if (
+            excess := find_side_effects(item.initial_evidence, item.final_evidence, [(work, item.parameters)])
+        ).total
     }
 
 
@@ -137,7 +139,7 @@ class SideEffectAccount:
 
     def of(self, nodes: Sequence[BoundSubtask], start: Evidence, end: Evidence) -> SideEffects:
         """Side effects of an attempt at `nodes`, completed or not, from `start` to `end`."""
-        return beyond(start, end, [self._allowance_of(node) for node in nodes])
+        return find_side_effects(start, end, [self._allowance_of(node) for node in nodes])
 
     def lost(
         self, completions: Sequence[Completion], end: Evidence, sandbox: EvaluationSandbox
@@ -154,7 +156,10 @@ class SideEffectAccount:
             if known is None or sandbox.evaluate(known.function.source, parameters, last, item.start).passed:
                 continue
             later = [self._allowance_of(other.node) for other in completions[number + 1 :]]
-            if not later or beyond(item.done, end, later, about=self._allowance_of(item.node)).total:
+            if (
+                not later
+                or find_side_effects(item.done, end, later, about=self._allowance_of(item.node)).total
+            ):
                 found.append(item.node.instance_id)
         return tuple(found)
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from taskloom.evaluators_api.state.account import Bound, beyond
+from taskloom.evaluators_api.state.account import Bound, find_side_effects
 from taskloom.evaluators_api.state.allowances import allowances
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.taskgraph.records.effect import Allowance, SideEffects
@@ -26,7 +26,7 @@ def found(end: dict[str, str], *directories: str) -> SideEffects:
     """Side effects of an attempt that ended in `end`, where a file is to be written."""
     verified = effects(state(START), state(DONE), PARAMETERS)
     bound = [(allowances([(verified, PARAMETERS)]), PARAMETERS)]
-    return beyond(state(START), state(end, directories=directories), bound)
+    return find_side_effects(state(START), state(end, directories=directories), bound)
 
 
 def without(path: str) -> dict[str, str]:
@@ -90,7 +90,7 @@ def test_a_new_text_may_be_as_long_as_what_it_was_copied_from(header: str) -> No
     ]
     long = state({**START, "Documents/report.md": f"{header}May,120\nJune,140\nJuly,155\n"})
 
-    assert beyond(state(START), long, [(allowances(performances), pasted)]).total == 0
+    assert find_side_effects(state(START), long, [(allowances(performances), pasted)]).total == 0
 
 
 def test_files_under_made_up_names_are_allowed_as_often_as_they_are_made() -> None:
@@ -102,8 +102,8 @@ def test_files_under_made_up_names_are_allowed_as_often_as_they_are_made() -> No
     first, second, third = ({f"records/{name}/record.json": '{"title": "N"}'} for name in names)
     known = allowances([(effects(state({}), state(made), {}), {}) for made in (first, second)])
 
-    assert beyond(state({}), state(third), [(known, {})]).total == 0
-    assert beyond(state({}), state({**first, **third}), [(known, {})]).files_added == 1
+    assert find_side_effects(state({}), state(third), [(known, {})]).total == 0
+    assert find_side_effects(state({}), state({**first, **third}), [(known, {})]).files_added == 1
 
 
 def test_a_folder_counts_by_itself_only_when_it_is_empty() -> None:
@@ -116,14 +116,14 @@ def test_the_same_place_is_expected_as_often_as_it_is_verified() -> None:
     line: Bound = (allowances([(effects(state(START), state(added), {}), {})]), {})
     twice = state({**added, "Documents/notes.txt": added["Documents/notes.txt"] + "x\n"})
 
-    assert beyond(state(START), twice, [line]).records_added == 1
-    assert beyond(state(START), twice, [line, line]).total == 0
+    assert find_side_effects(state(START), twice, [line]).records_added == 1
+    assert find_side_effects(state(START), twice, [line, line]).total == 0
 
 
 def test_only_files_and_folders_are_possessions() -> None:
     end = state(DONE).model_copy(update={"window_title": "Other", "url": "http://localhost/elsewhere"})
 
-    assert beyond(state(DONE), end, []).total == 0
+    assert find_side_effects(state(DONE), end, []).total == 0
 
 
 def database(pages: str, milestones: str = "") -> str:
@@ -170,7 +170,7 @@ TASK = [(MADE, {"page": "Cellar", "text": "Wine"}), (EXTENDED, {"page": "Cellar"
 def in_task(pages: str, milestones: str = milestone("Spring", "0")) -> SideEffects:
     """What is wrong after a task that makes the page Cellar and extends it."""
     start = state({DB: database(HOME, milestone("Spring", "0"))})
-    return beyond(start, state({DB: database(pages, milestones)}), TASK)
+    return find_side_effects(start, state({DB: database(pages, milestones)}), TASK)
 
 
 def test_what_a_task_makes_and_a_later_subtask_touches_is_no_damage() -> None:
@@ -219,7 +219,7 @@ def test_what_an_application_tells_counts_whatever_page_is_in_front() -> None:
     verified = effects(state({**START, told: running}), state({**DONE, told: running}), PARAMETERS)
     bound = [(allowances([(verified, PARAMETERS)]), PARAMETERS)]
 
-    assert beyond(state({**START, told: running}), end, bound).values_changed == 1
+    assert find_side_effects(state({**START, told: running}), end, bound).values_changed == 1
 
 
 def booking(payee: str, *postings: str) -> str:
@@ -244,8 +244,8 @@ def test_a_list_inside_of_a_record_is_bounded() -> None:
         "Expenses:Rent  2.00 USD",
         "Assets:Bank  -2.00 USD",
     )
-    assert not beyond(state({path: opened}), state({path: opened + right}), bound).total
-    assert beyond(state({path: opened}), state({path: opened + more}), bound).records_added == 2
+    assert not find_side_effects(state({path: opened}), state({path: opened + right}), bound).total
+    assert find_side_effects(state({path: opened}), state({path: opened + more}), bound).records_added == 2
 
 
 def damage_of(done: str, there: str, made: str) -> int:
@@ -256,7 +256,7 @@ def damage_of(done: str, there: str, made: str) -> int:
         left, parameters = there + made.format(name), {"person": name}
         performances.append((effects(state({path: there}), state({path: left}), parameters), parameters))
     bound = [(allowances(performances), {"person": "Sofia"})]
-    return beyond(state({path: there}), state({path: there + done}), bound).total
+    return find_side_effects(state({path: there}), state({path: there + done}), bound).total
 
 
 @pytest.mark.parametrize(
@@ -299,7 +299,7 @@ def test_a_record_of_a_change_may_tell_what_was_there_before_or_what_another_sub
     ]
     allowed = allowances(performances)
     bound = [(allowed, {"state": new}) for _, new in changes]
-    assert beyond(jobs(was), jobs("Done", *changes), bound).total == damage
+    assert find_side_effects(jobs(was), jobs("Done", *changes), bound).total == damage
 
 
 @pytest.mark.parametrize(("others", "damage"), [([], 1), ([{"name": "Tom"}], 0), ([{"name": "Eva"}], 1)])
@@ -318,7 +318,7 @@ def test_what_work_is_told_itself_may_not_stand_where_all_performances_have_the_
     allowed = allowances(performances)
     done = people(("Ada", "new"), ("Tom", "Tom"))
     bound = [(allowed, {"name": "Tom"}), *(((), other) for other in others)]
-    assert beyond(start, done, bound).total == damage
+    assert find_side_effects(start, done, bound).total == damage
 
 
 @pytest.mark.parametrize(("written", "damage"), [("", 0), ("  -5.00 USD", 0), ("  -4.00 USD", 1)])
@@ -335,4 +335,4 @@ def test_an_amount_may_be_written_out_where_performances_left_it_to_the_program(
         )
     bound = [(allowances(performances), {"payee": "Grocer", "amount": "5.00 USD"})]
     done = booking("Grocer", "Expenses:Food  5.00 USD", f"Assets:Cash{written}")
-    assert beyond(state({path: opened}), state({path: opened + done}), bound).total == damage
+    assert find_side_effects(state({path: opened}), state({path: opened + done}), bound).total == damage

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from taskloom.evaluators_api.state.account import beyond
+from taskloom.evaluators_api.state.account import find_side_effects
 from taskloom.evaluators_api.state.allowances import allowances
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.taskgraph.records.effect import Allowance
@@ -71,7 +71,7 @@ def test_a_change_of_another_record_is_none_of_the_work(tickets: Callable[..., d
 
     def unclean(done: Sequence[str], *asked: str) -> int:
         end = state(tickets(**dict.fromkeys(done, "closed")))
-        return beyond(state(tickets()), end, [(allowed, {"ticket": name}) for name in asked]).total
+        return find_side_effects(state(tickets()), end, [(allowed, {"ticket": name}) for name in asked]).total
 
     assert unclean(["Roof"], "Roof") == 0
     assert unclean(["Fence"], "Roof") == unclean(["Roof", "Fence"], "Roof") == 1
@@ -91,8 +91,10 @@ def test_a_record_is_the_same_one_when_another_subtask_has_given_it_its_name() -
     ]
     done = ticket_table(Roof="closed")[DB].replace("Roof", "Tiles")
 
-    assert beyond(state(ticket_table()), state({DB: done}), bound).total == 0
-    assert beyond(state(ticket_table()), state({DB: done.replace("Lamp", "Tiles")}), bound).total == 1
+    assert find_side_effects(state(ticket_table()), state({DB: done}), bound).total == 0
+    assert (
+        find_side_effects(state(ticket_table()), state({DB: done.replace("Lamp", "Tiles")}), bound).total == 1
+    )
 
 
 def test_a_record_that_is_added_may_be_worked_on_by_the_other_work_that_means_it() -> None:
@@ -105,9 +107,12 @@ def test_a_record_that_is_added_may_be_worked_on_by_the_other_work_that_means_it
     )
     closes, start = closing(ticket_table), state(ticket_table())
     one, other = (adding, {"new": "Gate"}), (closes, {"ticket": "Gate"})
-    assert beyond(start, state(made("Gate", "closed")), [one, other]).total == 0
-    assert beyond(start, state(made("Gate", "closed")), [one]).total == 1
-    assert beyond(start, state(made("Gate", "closed")), [one, (closes, {"ticket": "Lamp"})]).total == 1
+    assert find_side_effects(start, state(made("Gate", "closed")), [one, other]).total == 0
+    assert find_side_effects(start, state(made("Gate", "closed")), [one]).total == 1
+    assert (
+        find_side_effects(start, state(made("Gate", "closed")), [one, (closes, {"ticket": "Lamp"})]).total
+        == 1
+    )
 
 
 def test_a_record_is_added_to_the_folder_that_is_asked_for() -> None:
@@ -124,11 +129,14 @@ def test_a_record_is_added_to_the_folder_that_is_asked_for() -> None:
     bound = [(allowances(performances), {"ticket": "Roof"})]
     added = "c5f49bb1-3659-7819-c3d2-48003af4106a.txt"
 
-    assert beyond(state(folders), state({**folders, f"{roof}/{added}": "y\n"}), bound).total == 0
-    assert beyond(state(folders), state({**folders, f"{fence}/{added}": "y\n"}), bound).files_added == 1
+    assert find_side_effects(state(folders), state({**folders, f"{roof}/{added}": "y\n"}), bound).total == 0
+    assert (
+        find_side_effects(state(folders), state({**folders, f"{fence}/{added}": "y\n"}), bound).files_added
+        == 1
+    )
     before = {path: text for path, text in folders.items() if not path.startswith(roof)}
     after = state({**folders, f"{roof}/{added}": "y\n"})
-    made = beyond(state(before), after, bound)
+    made = find_side_effects(state(before), after, bound)
     assert made.total == 2, "the folder is nobody's work here, but the file in it is"
 
 
@@ -159,7 +167,7 @@ def test_copied_records_are_as_many_as_their_source_has(
         parameters = {"csv_path": path}
         performances.append((effects(*imported(path, *copied), parameters), parameters))
     bound = [(allowances(performances), {"csv_path": "c.csv"})]
-    assert beyond(*imported("c.csv", *rows, twice=twice, more=more), bound).total == damage
+    assert find_side_effects(*imported("c.csv", *rows, twice=twice, more=more), bound).total == damage
 
 
 @pytest.mark.parametrize(("by_product", "damage"), [(True, 0), (False, 1)])
@@ -172,7 +180,7 @@ def test_a_by_product_keeps_how_the_work_was_done(by_product: bool, damage: int)
     start = state({settings: "{}"})
     performances = [(effects(start, saved(name, "wide"), {"path": name}), {"path": name}) for name in "ab"]
     allowed = allowances(performances, {(settings,)} if by_product else ())
-    assert beyond(start, saved("c", "narrow"), [(allowed, {"path": "c"})]).total == damage
+    assert find_side_effects(start, saved("c", "narrow"), [(allowed, {"path": "c"})]).total == damage
 
 
 @pytest.mark.parametrize("path", ["c.png", "kept.png"])
@@ -194,4 +202,4 @@ def test_a_file_is_of_the_kind_that_work_makes_and_stays_of_its_kind(
         for name in ("a.png", "b.png")
     ]
     end = files(("kept.png", content)) if path == "kept.png" else files(start, (path, content))
-    assert beyond(files(start), end, [(allowances(performances), {"path": path})]).total == damage
+    assert find_side_effects(files(start), end, [(allowances(performances), {"path": path})]).total == damage

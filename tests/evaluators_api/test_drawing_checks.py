@@ -93,6 +93,13 @@ def test_the_style_of_a_diagram_says_what_shape_it_is(style: str, kind: str) -> 
     assert ask(end, "check_drawing", file_path="a.drawio", shapes=[kind], texts=["Start"])
 
 
+@pytest.mark.parametrize(("corner", "shapes"), [("", []), ('x="0" y="0.0"', []), ('x="10"', ["rectangle"])])
+def test_a_rectangle_is_a_background_only_if_it_covers_the_picture(corner: str, shapes: list[str]) -> None:
+    rectangle = f'<rect width="100" height="50" {corner}/>'
+    end = evidence({"a.svg": f'<svg width="100" height="50">{rectangle}</svg>'})
+    assert ask(end, "check_drawing", file_path="a.svg", shapes=shapes, texts=[])
+
+
 def test_an_export_shows_what_the_drawing_held_at_the_start() -> None:
     start = evidence({"a.excalidraw": excalidraw(*HOUSE)})
     files = {"a.excalidraw": excalidraw(*HOUSE), "a.svg": SVG}

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import count
 
-from taskloom.evaluators_api.state.account import beyond
+from taskloom.evaluators_api.state.account import find_side_effects
 from taskloom.synthesis.cross_verification.agreement import agreeing
 from taskloom.synthesis.cross_verification.clean_work import allowances_of
 from taskloom.synthesis.examination.subject import subject_of
@@ -153,7 +153,7 @@ def test_any_number_of_tokens_may_come_with_the_work_but_not_of_records() -> Non
 
     def beside(end: FileState) -> int:
         final = attempt.final_evidence.model_copy(update={"files": (end,)})
-        return beyond(attempt.initial_evidence, final, [(allowed, attempt.parameters)]).total
+        return find_side_effects(attempt.initial_evidence, final, [(allowed, attempt.parameters)]).total
 
     assert beside(clean) == 0
     assert beside(more) == 1

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from taskloom.evaluators_api.state.account import beyond
+from taskloom.evaluators_api.state.account import find_side_effects
 from taskloom.evaluators_api.state.allowances import allowances
 from taskloom.evaluators_api.state.effects import effects
 from taskloom.evaluators_api.state.essential import divide
@@ -37,7 +37,7 @@ def account(right: list[Trajectory], judged: Trajectory) -> SideEffects:
         for item in right
     ]
     bound = [(allowances(seen), judged.parameters)]
-    return beyond(judged.initial_evidence, judged.final_evidence, bound)
+    return find_side_effects(judged.initial_evidence, judged.final_evidence, bound)
 
 
 def test_two_rows_are_two_whatever_the_columns_are_called() -> None:

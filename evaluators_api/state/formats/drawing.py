@@ -124,13 +124,14 @@ def _svg_shapes(root: Node) -> Iterator[Node]:
 
 
 def _is_background(element: Node, root: Node) -> bool:
-    """Whether an element is a rectangle as large as the picture."""
+    """Whether an element is a rectangle that covers the picture from its corner."""
     attributes, size = (
         {child.name: (child.value or "").removesuffix("px") for child in node.children}
         for node in (element, root)
     )
-    whole = all(attributes.get(name) in (size.get(name), "100%") for name in ("@width", "@height"))
-    return whole and _tag(element) == "rect" and _tag(root) == "svg"
+    at_corner = all(not attributes.get(name, "").strip("0.%") for name in ("@x", "@y"))
+    covers = all(attributes.get(name) in (size.get(name), "100%") for name in ("@width", "@height"))
+    return at_corner and covers and _tag(element) == "rect" and _tag(root) == "svg"
 
 
 def _plain_text(value: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskloom.evaluators_api.state.account import beyond
+from taskloom.evaluators_api.state.account import find_side_effects
 from taskloom.evaluators_api.state.effects import changed_paths, effects
 from taskloom.evaluators_api.state.noise import Noise
 from taskloom.resources.noise import NoisePlace
@@ -29,7 +29,7 @@ def test_rows_lost_and_added_are_effects_whatever_the_table_is_called(name: str)
     more = evidence({".applications/x/a.db": table(name, 1, 2, 3)})
     assert [item.kind for item in effects(start, lost, {})] == ["removed"]
     assert {item.kind for item in effects(start, more, {})} == {"added"}
-    assert beyond(start, lost, []).records_lost == 1
+    assert find_side_effects(start, lost, []).records_lost == 1
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -40,13 +40,13 @@ def test_a_file_that_changed_is_an_effect_whatever_it_is_called(path: str) -> No
 def test_two_rows_with_an_old_and_a_new_price_are_two() -> None:
     head = "item,old_price,new_price\n"
     start, end = evidence({"a.csv": head}), evidence({"a.csv": f"{head}tea,1,2\ntea,2,3\n"})
-    assert beyond(start, end, []).records_added == 2
+    assert find_side_effects(start, end, []).records_added == 2
 
 
 @pytest.mark.parametrize("value", ["2026-11-25 16:40:00", "1795402302", "20261122081519669"])
 def test_a_time_that_somebody_typed_is_a_change(value: str) -> None:
     start, end = evidence({"a.json": '{"due": ""}'}), evidence({"a.json": f'{{"due": "{value}"}}'})
-    assert beyond(start, end, []).values_changed == 1
+    assert find_side_effects(start, end, []).values_changed == 1
 
 
 def noisy(state: Evidence, *places: NoisePlace) -> Evidence:

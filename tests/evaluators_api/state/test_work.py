@@ -2,7 +2,7 @@
 
 import hashlib
 
-from taskloom.evaluators_api.state.account import beyond
+from taskloom.evaluators_api.state.account import find_side_effects
 from taskloom.evaluators_api.state.allowances import allowances
 from taskloom.evaluators_api.state.essential import divided, is_unsure, performances_of
 from taskloom.synthesis.cross_verification.agreement import agreeing
@@ -131,7 +131,7 @@ def test_a_folder_under_a_made_up_name_is_one_record_whatever_is_in_it() -> None
     assert agreeing(performances, 2) == performances
     work = allowances(performances_of([performances[0]]))
     for item, damage in ((deleted(1), 0), (deleted(0, 1), 1)):
-        found = beyond(item.initial_evidence, item.final_evidence, [(work, item.parameters)])
+        found = find_side_effects(item.initial_evidence, item.final_evidence, [(work, item.parameters)])
         assert found.total == damage
 
 
@@ -157,7 +157,7 @@ def saved(title: str, *saves: str, spoilt: str = "", beside: str = "", foreign: 
 
 def side_effects(performance: Trajectory, *performances: Trajectory) -> int:
     bound = [(allowances(performances_of(performances)), performance.parameters)]
-    return beyond(performance.initial_evidence, performance.final_evidence, bound).total
+    return find_side_effects(performance.initial_evidence, performance.final_evidence, bound).total
 
 
 def test_a_history_has_as_many_entries_as_saves() -> None:

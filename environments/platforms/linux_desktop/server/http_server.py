@@ -7,6 +7,7 @@ import os
 import selectors
 import socket
 import socketserver
+import subprocess
 import tarfile
 import threading
 import time
@@ -70,7 +71,7 @@ class Handler(BaseHTTPRequestHandler):
                 self._send(*foreign.answer(self.desktop, path, body, self.headers.get("Content-Type", "")))
         except RuntimeError as error:  # the request cannot be carried out; the message says why
             self._send(*foreign.json_answer({"refused": str(error)}, 409))
-        except (OSError, KeyError, TypeError, ValueError) as error:
+        except (OSError, KeyError, TypeError, ValueError, subprocess.SubprocessError) as error:
             self._send(*foreign.json_answer({"fault": f"{type(error).__name__}: {error}"}, 500))
 
     def _answer_host(self, name: str, body: bytes) -> None:
