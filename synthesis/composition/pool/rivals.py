@@ -1,6 +1,6 @@
 """Instances of a pool that nobody would ask for together."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from functools import cache, reduce
@@ -12,7 +12,7 @@ from taskloom.resources.categories import ResourceKind
 from taskloom.resources.instances import Resource
 from taskloom.resources.worlds import stem_of
 from taskloom.synthesis.composition.pool.instances import Instance
-from taskloom.synthesis.composition.pool.sense import Sense, own_values, turns_back
+from taskloom.synthesis.composition.pool.sense import Sense, own_values
 from taskloom.taskgraph.bitmasks import bits
 from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.subtask import stem_of as subtask_stem_of
@@ -50,40 +50,31 @@ def exclude_rivals(instances: Sequence[Instance], sense: Sense) -> list[Instance
 
 
 def _lost_work(instances: Sequence[Instance], sense: Sense) -> _Pairs:
-    """Producers and readers where the work of one is lost in the other, and those between which an object
-    returns, through a third instance, to its earlier form."""
+    """Producers and readers where the work of one is lost in the other."""
     for instance in instances:
         for number in bits(instance.sources):
             producer = instances[number]
             if sense.is_lost_work(producer.node, instance.node):
                 yield number, instance.number
-            for first in bits(producer.sources):
-                if turns_back([instances[first].node, producer.node], instance.node):
-                    yield first, instance.number
 
 
 def _work_done_twice(instances: Sequence[Instance]) -> _Pairs:
     """Pairs of instances of one subtask, or that make the same kind of thing, with the same object: nobody
     exports one table twice, attaches one file to two pages or packs it into two archives, pastes one copy
     into two files, or writes to one person twice. Nor is an object sent both by itself and in an archive,
-    taken from two places, such as the export of a table and the file that a job writes, or pasted twice into
-    what becomes one file. A product of it counts as another object."""
+    or taken from two places, such as the export of a table and the file that a job writes. A product of it
+    counts as another object."""
     ancestors = cache(lambda number: _ancestors(instances, instances[number].sources))
 
     def are_unrelated(first: int, second: int) -> bool:
         return not (ancestors(first) >> second & 1 or ancestors(second) >> first & 1)
 
     by_work, by_object = defaultdict[object, list[int]](list), defaultdict[object, list[int]](list)
-    pasted = Counter[Resource]()
     for instance in instances:
         node, number = instance.node, instance.number
         for made in {item for item in node.outputs if item.kind is ResourceKind.FILE and item.value}:
             by_object[_object_key(made)].append(number)
-        for item in {item for item in node.inputs if item.is_transient}:
-            pasted[item] |= 1 << number
         kinds, objects = _kinds_of_work(instance), _objects(node)
-        for work in product(kinds, objects):
-            by_work[work].append(number)
         for item in _pasted_into_files(node):
             by_work["pasted", item].append(number)
         for value, made in product(own_values(node), node.outputs):
@@ -94,11 +85,6 @@ def _work_done_twice(instances: Sequence[Instance]) -> _Pairs:
         yield from combinations(numbers, 2)
     for numbers in by_object.values():
         yield from (pair for pair in combinations(numbers, 2) if are_unrelated(*pair))
-    for instance in instances:
-        for need in (need for need in instance.needs if need.resource in pasted):
-            others = reduce(or_, (other.producers for other in instance.needs if other is not need), 0)
-            pasted_twice = _ancestors(instances, others) & pasted[need.resource]
-            yield from ((number, instance.number) for number in bits(pasted_twice))
 
 
 def _ancestors(instances: Sequence[Instance], producers: int) -> int:

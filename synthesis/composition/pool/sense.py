@@ -117,7 +117,7 @@ class Sense:
         useless_for = self.useless_for.get(producer.subtask_id, ())
         if consumer.application in useless_for or stem_of(consumer.subtask_id) in useless_for:
             return True
-        if turns_back([producer], consumer) or (converts(producer) and converts(consumer)):
+        if _turns_back(producer, consumer) or (converts(producer) and converts(consumer)):
             return True
         free_names = {producer.parameters.get(name) for name in self.fresh.get(producer.subtask_id, ())}
         if producer.application == consumer.application and self._saved_again(producer, consumer, free_names):
@@ -189,16 +189,14 @@ def _formats(examples: Iterable[ExampleSubtask]) -> dict[str, frozenset[str]]:
     }
 
 
-def turns_back(producers: Sequence[BoundSubtask], consumer: BoundSubtask) -> bool:
-    """Whether a subtask turns the product of the successive `producers` back into the form that the first one
-    read, all without own values: it unpacks what was packed, saves as plain text what was pasted from plain
-    text, or copies what was only pasted."""
-    if any(map(own_values, (*producers, consumer))) or any(
-        len(producer.inputs) > 1 for producer in producers[1:]
-    ):
+def _turns_back(producer: BoundSubtask, consumer: BoundSubtask) -> bool:
+    """Whether a subtask turns a product back into the form that its `producer` read, both without own values:
+    it unpacks what was packed, saves as plain text what was pasted from plain text, or copies what was only
+    pasted."""
+    if own_values(producer) or own_values(consumer):
         return False
-    made = _forms(set(producers[-1].outputs) & set(consumer.inputs), copied=False)
-    earlier = _forms(producers[0].inputs, copied=len(producers[0].inputs) == 1) - made
+    made = _forms(set(producer.outputs) & set(consumer.inputs), copied=False)
+    earlier = _forms(producer.inputs, copied=len(producer.inputs) == 1) - made
     return bool(made and earlier & _forms(consumer.outputs, copied=True) - made)
 
 
