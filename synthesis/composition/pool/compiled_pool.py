@@ -124,7 +124,7 @@ def compile_pool(
     unique = {node.instance_id: node for node in sorted(pool, key=lambda node: node.instance_id)}
     nodes = _variants([_inherit_document(node) for node in unique.values()])
     if sense is not None:
-        nodes = [node for node in nodes if sense.occasions(node) != () and not _mixes_forms_of_one_file(node)]
+        nodes = [node for node in nodes if sense.occasions(node) != ()]
     templates = {name: number for number, name in enumerate(sorted({node.subtask_id for node in nodes}))}
     categories = sorted({node.application_category for node in nodes})
     instances = _instances(nodes, templates, categories, fixtures)
@@ -192,15 +192,6 @@ def _outdated(instances: Sequence[Instance]) -> list[tuple[tuple[int, int], ...]
         )
         for instance in instances
     ]
-
-
-def _mixes_forms_of_one_file(node: BoundSubtask) -> bool:
-    """Whether the content of a file is put into another form of that file, such as its PDF."""
-    names = [
-        [stem_of(item.value) for item in dict.fromkeys(node.inputs) if item.value and chosen(item)]
-        for chosen in (lambda item: item.is_transient, lambda item: item.kind is ResourceKind.FILE)
-    ]
-    return not set(names[0]).isdisjoint(names[1])
 
 
 def _adds_nothing(node: BoundSubtask) -> bool:
