@@ -86,7 +86,6 @@ async def click_by_driver(page: Page, steps: int) -> None:
 
 
 async def act_directly(environment: Environment, application: Application, steps: int) -> None:
-    """The actions without an agent."""
     observation = await environment.reset([application])
     for _ in range(steps):
         observation = await environment.act(ClickInput(control_label=observation.controls[0].label))
@@ -185,7 +184,6 @@ async def rates(steps: int, rounds: int, name: str = "simulated") -> dict[str, l
 
 
 def figures(quick: bool) -> list[Figure]:
-    """The figures."""
     rounds = 2 if quick else 5
     try:
         chromium = asyncio.run(rates(20, rounds, "web_browser"))

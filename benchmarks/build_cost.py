@@ -167,7 +167,6 @@ async def measure_waits(side_by_side: int, episodes: int) -> tuple[list[float], 
 
 
 def figures(quick: bool) -> list[Figure]:
-    """The figures."""
     results = []
     for side_by_side in (1, 4):
         try:

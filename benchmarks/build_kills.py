@@ -50,7 +50,6 @@ RUN_COLUMNS = frozenset({"run_id", "call_id", "called_at", "latency_seconds", "r
 
 
 def start(data: Path, options: Sequence[str], warehouse: Path | None = None) -> subprocess.Popen[bytes]:
-    """Start a build."""
     environment = {name: value for name, value in os.environ.items() if name != "PREFECT_API_URL"}
     if warehouse is not None:
         environment["TASKLOOM_WAREHOUSE"] = str(warehouse)
@@ -183,7 +182,6 @@ def measure(kills: int, processes: int, seed: int, options: Sequence[str] = BUIL
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

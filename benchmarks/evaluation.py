@@ -46,7 +46,6 @@ PARAMETERS = {"csv_path": "Documents/plan.csv", "title": "Quarterly plan"}
 
 
 def figures(quick: bool = False) -> list[Figure]:
-    """All figures of the page."""
     pieces = [evidence(number) for number in range(50)]
     count = 500 if quick else 4000
     with EvaluationSandbox(SandboxSettings(workers=WORKERS)) as sandbox:
@@ -104,7 +103,6 @@ def evidence(number: int) -> Evidence:
 
 
 def evaluate_in_sandbox(sandbox: EvaluationSandbox, piece: Evidence) -> bool:
-    """One evaluation in the sandbox."""
     return sandbox.evaluate(FUNCTION, PARAMETERS, piece).passed
 
 

@@ -71,7 +71,6 @@ class KillResults:
 
 
 def evaluate(data: Path, file: Path) -> subprocess.Popen[bytes]:
-    """Start or continue the experiment."""
     environment = {name: value for name, value in os.environ.items() if name != "PREFECT_API_URL"}
     command = [sys.executable, "-m", "taskloom.cli.main", "evaluate", str(file), "--data", str(data)]
     return subprocess.Popen(
@@ -170,7 +169,6 @@ def measure(kills: int, seed: int, dataset: Path | None = None) -> KillResults:
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

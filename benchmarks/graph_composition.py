@@ -33,7 +33,6 @@ CELLS_WANTED = 59
 
 
 def figures(quick: bool = False) -> list[Figure]:
-    """All figures of the page."""
     return [*metrics(), *composition(quick), *records(quick)]
 
 
@@ -137,7 +136,6 @@ def composition(quick: bool) -> list[Figure]:
 
 
 def records(quick: bool) -> list[Figure]:
-    """Complete task records."""
     count = 500 if quick else 2_000
     seconds, _, account = compose_records(count)
     return [
@@ -180,7 +178,6 @@ def random_dag(size: int, generator: random.Random) -> tuple[int, ...]:
 
 
 def as_networkx(predecessors: tuple[int, ...]) -> networkx.DiGraph[int]:
-    """The same graph for networkx."""
     graph: networkx.DiGraph[int] = networkx.DiGraph()
     for node, mask in enumerate(predecessors):
         graph.add_node(node, category=node % 4)

@@ -169,7 +169,6 @@ class Case:
 
     @property
     def subtask_id(self) -> str:
-        """Id of the subtask."""
         return f"{self.application.name}.{self.example.name}"
 
     @property

@@ -85,7 +85,6 @@ class Performances:
     """Performances stored under `<data>/labelled_work`."""
 
     def __init__(self, data: Path = DATA) -> None:
-        """Store them in the data folder `data`."""
         self.folder = data / "labelled_work"
 
     def find(self, case: Case) -> Performance | None:

@@ -44,7 +44,6 @@ async def record_all(ledger: Ledger, tasks: int) -> float:
 
 
 def main() -> None:
-    """Measure and print."""
     with tempfile.TemporaryDirectory(dir=".") as folder:
         with Ledger(Path(folder) / "shared.sqlite") as ledger:
             shared = asyncio.run(record_all(ledger, TASKS))

@@ -215,7 +215,6 @@ def main() -> None:
 
 
 def print_row(figures: dict[str, float], *, heading: bool) -> None:
-    """One line of the table."""
     if heading:
         print("scenario contender       flowing   whole  items done  requests   429  CPU s  memory MB")
     print(

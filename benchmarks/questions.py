@@ -14,8 +14,6 @@ SYSTEM = "You check desktop tasks and answer in JSON. " * 100
 
 
 class Verdict(Record):
-    """A typed reply."""
-
     answer: str
     """The answer."""
 

@@ -119,7 +119,6 @@ def _run_guarded(name: str, arguments: list[str], *, quick: bool) -> bool:
 
 
 def table(figures: list[Figure]) -> str:
-    """The figures as a Markdown table."""
     lines = ["| figure | measured | goal | met | compared with |", "|--|--:|--|--|--|"]
     for figure in figures:
         met = {True: "yes", False: "**no**", None: ""}[figure.met]

@@ -107,7 +107,7 @@ def unnoticed(
     source: str, stored: StoredFunction, account: SideEffectAccount, sandbox: EvaluationSandbox
 ) -> dict[str, str]:
     """Kinds of places whose alteration neither the function nor the account notices, with an example each;
-    under "#" the number of alterations that were tried."""
+    the number of tried alterations under "#"."""
     positive = stored.positive
     node = stored.subtask.bind(positive.parameters, load_resource_categories())
     start, tried = positive.initial_evidence, 0

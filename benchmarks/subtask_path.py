@@ -49,7 +49,6 @@ class Watch:
     """Counts the calls that receive a record of the subtask, by module and by caller."""
 
     def __init__(self, subtask_id: str) -> None:
-        """Watch for records of `subtask_id`."""
         self.subtask_id = subtask_id
         self.receivers: dict[str, int] = {}
         self.handovers: dict[tuple[str, str], int] = {}
@@ -157,7 +156,6 @@ async def _build(settings: Settings) -> None:
 
 
 def main() -> None:
-    """Print both lists."""
     with tempfile.TemporaryDirectory() as folder:
         watch = watched_build(Path(folder))
     senders = sorted({sender for sender, _ in watch.handovers})

@@ -64,7 +64,6 @@ def writer_figures(setting: str, warehouse: Warehouse) -> WriterFigures:
 
 
 def table(rows: Sequence[WriterFigures]) -> str:
-    """The comparison as a Markdown table."""
     lines = ["| writers | accepted | written | rounds | tokens |", "|--|--:|--:|--:|--:|"]
     lines += [
         f"| {row.setting} | {row.accepted} | {row.written} | {row.rounds} | {row.tokens:,} |" for row in rows

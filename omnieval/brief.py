@@ -86,7 +86,7 @@ class AgentBrief:
         """The reply of the model.
 
         Raises:
-            UnusableReplyError: the reply has not the requested form.
+            UnusableReplyError: the reply does not have the requested form.
             AgentError: the model refused or did not answer, there is none, or the own prompt does not fit.
             ModelClientError: no further calls are possible.
         """

@@ -106,9 +106,8 @@ def require_possible(graph: TaskGraph, completed: Sequence[str]) -> None:
                 f" Known: {', '.join(names)}."
             )
         if name in done:
-            raise SequenceImpossibleError(
-                f"{name!r} occurs twice in the sequence, the second time as number {position}."
-            )
+            repetition = f"occurs twice in the sequence, the second time as number {position}"
+            raise SequenceImpossibleError(f"{name!r} {repetition}.")
         for producer, resource in producers.get(name, {}).items():
             if producer not in done:
                 violation = f"depends on {producer!r}{resource}, which is not completed before it"
@@ -224,11 +223,8 @@ class GraphEvaluator:
         return NodeState.EVALUATING if instance_id in self._opened_at else NodeState.WAITING
 
     def after_action(self) -> tuple[str, ...]:
-        """Judge all Evaluating subtasks after one more action; returns the newly completed ones.
-
-        Raises:
-            EvaluationEndedError: the task has already ended.
-        """
+        """Judge all Evaluating subtasks after one more action; returns the newly completed ones. An
+        `EvaluationEndedError` if the task has already ended."""
         if self._outcome != "running":
             raise EvaluationEndedError(f"The task has ended ({self._outcome}) after {self._steps} steps.")
         self._steps += 1

@@ -45,11 +45,7 @@ class PromptInput(Record, Generic[Reply]):
         return (screenshot,) if screenshot else ()
 
     def rendered(self) -> RenderedPrompt:
-        """The prompt for these values.
-
-        Raises:
-            TemplateBrokenError: the template uses a variable that is no field.
-        """
+        """The prompt for these values; a `TemplateBrokenError` if the template uses what is no field."""
         return render(self.template or self.role, self.model_dump(mode="json"), self.images, self.own_prompt)
 
 

@@ -197,11 +197,8 @@ def _warn_if_edited(name: str) -> None:
         _read_text(folder, name, part) != _read_once(str(folder)).get((name, part)) for part in _PARTS
     ):
         _EDITED.add(name)
-        _LOG.warning(
-            "prompt template %r was edited during this run, which keeps the version that it started with; the"
-            " next run uses the new one",
-            name,
-        )
+        advice = "the run keeps the version that it started with; the next run uses the new one"
+        _LOG.warning("prompt template %r was edited during this run: %s", name, advice)
 
 
 _EDITED: set[str] = set()

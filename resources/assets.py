@@ -52,11 +52,7 @@ def content_of(text: str, application: Application | None = None) -> bytes:
 
 
 def packed_contents(text: str) -> Mapping[str, str]:
-    """Names and contents of the members of an archive in a content field.
-
-    Raises:
-        ValueError: it is no JSON object of texts.
-    """
+    """Names and contents of an archive's members; a `ValueError` if `text` is no JSON object of texts."""
     contents = json.loads(text.removeprefix(PACKED_PREFIX))
     if not isinstance(contents, dict) or not all(isinstance(content, str) for content in contents.values()):
         raise ValueError(f"{PACKED_PREFIX} needs a JSON object of names and contents, not {text[:80]!r}")

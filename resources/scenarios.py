@@ -31,10 +31,10 @@ def scenario_of(
 ) -> Scenario:
     """The scenario of a task whose applications belong to `application_categories`.
 
-    A scenario matches if its categories are exactly the task's; otherwise if they are those of its `ends`,
-    the applications that make the task's end products, which its goal is about; otherwise if it is that of
-    the first end, which has the longest path. Every other set, including the empty one, belongs to the
-    remainder. So each task has one scenario, whatever the order of `scenarios`.
+    A scenario matches if its categories are exactly the task's, or else those of its `ends`, the applications
+    that make the end products that its goal is about, or else that of the first end, which has the longest
+    path. Every other set, even the empty one, belongs to the remainder. So each task has one scenario,
+    whatever the order of `scenarios`.
 
     >>> rest = Scenario(name="Mixed Work", kind="remainder")
     >>> notes = Scenario(name="Note Taking", kind="base", application_categories=("Note Management",))

@@ -18,8 +18,6 @@ SYSTEM = "You check desktop tasks and answer in JSON. " * 100
 
 
 class Verdict(BaseModel):
-    """A typed reply."""
-
     answer: str
 
 

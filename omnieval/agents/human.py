@@ -75,11 +75,7 @@ class Person:
 
 
 def create(brief: AgentBrief) -> Agent:
-    """The agent.
-
-    Raises:
-        AgentError: there is no folder in which attempts wait for a person.
-    """
+    """The agent; an `AgentError` if there is no folder in which attempts wait for a person."""
     if brief.people is None:
         raise AgentError("The agent `human` works only in attempts of `taskloom evaluate`.")
     return Person(brief, brief.people / place_of(brief.attempt_id))

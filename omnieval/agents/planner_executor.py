@@ -21,7 +21,7 @@ MODEL = True
 """It asks a model."""
 ROLES = (ModelRole.PLANNER,)
 """Further roles that it asks."""
-_DEFAULT_EXECUTOR = "marks_and_list"
+_DEFAULT = "marks_and_list"
 
 
 class PlannedAgent:
@@ -52,21 +52,16 @@ class PlannedAgent:
 
 
 def check(settings: Mapping[str, JsonValue]) -> None:
-    """Check the executor and its settings.
-
-    Raises:
-        AgentError: the executor is a planner itself, or has a wrong setting.
-        UnknownAgentError: there is no such executor.
-    """
-    name = str(settings.get("executor", _DEFAULT_EXECUTOR))
+    """Raise an `AgentError` if the executor is a planner itself, unknown, or has a wrong setting."""
+    name = str(settings.get("executor", _DEFAULT))
     if getattr(AGENTS.load(name), "ROLES", ()):
         raise AgentError(
-            f"The executor {name!r} is a planner itself; name one that acts, such as {_DEFAULT_EXECUTOR}."
+            f"The executor {name!r} is a planner itself; name one that acts, such as {_DEFAULT}."
         )
     check_agent_settings(name, settings)
 
 
 def create(brief: AgentBrief) -> Agent:
     """The agent."""
-    name = str(brief.settings.get("executor", _DEFAULT_EXECUTOR))
+    name = str(brief.settings.get("executor", _DEFAULT))
     return PlannedAgent(brief, AGENTS.load(name).create(brief))

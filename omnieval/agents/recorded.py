@@ -69,11 +69,7 @@ def check(settings: Mapping[str, JsonValue]) -> None:
 
 
 def create(brief: AgentBrief) -> Agent:
-    """The agent, with the fault in its settings.
-
-    Raises:
-        AgentError: the fault is unknown, or there is no recording.
-    """
+    """The agent with the fault in its settings; an `AgentError` if that is unknown or nothing is recorded."""
     check(brief.settings)
     fault = brief.settings.get("fault", "")
     if not brief.recorded:

@@ -33,8 +33,7 @@ _MAXIMUM_LOOKS = 3
 
 
 class ModelAgent(Record):
-    """An agent as a row, in the form of an agent's module; without `form` and `shows` it uses a provider's
-    tool."""
+    """An agent as a row instead of a module; without `form` and `shows` it uses a provider's tool."""
 
     description: str
     """What it is; after an empty line, the source of its format and its settings."""
@@ -159,9 +158,8 @@ class _SpokenAgent:
 
 @dataclass(slots=True)
 class _TypedAgent:
-    """Asks a chat model for every step separately, with the steps so far in words. The setting `pictures` is
-    the number of the last screens that are shown. A model that sees only the picture points, in the
-    coordinates of the setting `coordinates`."""
+    """Asks a chat model separately for every step, with the steps so far in words and the last screens, as
+    many as the setting `pictures` says. With only a picture, the model points, as set in `coordinates`."""
 
     brief: AgentBrief
     shows: Shows

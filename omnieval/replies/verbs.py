@@ -125,11 +125,7 @@ class Arguments:
         return (self.place((coordinates[0], coordinates[1])),) if coordinates else ()
 
     def keys(self) -> tuple[str, ...]:
-        """The keys of a chord.
-
-        Raises:
-            CallUnusableError: it names none.
-        """
+        """The keys of a chord; a `CallUnusableError` if it names none."""
         value = self.any(_KEYS)
         if value is None:
             value = list(self.call.positional)

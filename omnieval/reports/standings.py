@@ -56,17 +56,10 @@ def comparisons(attempts: Iterable[ScoredAttempt]) -> tuple[Comparison, ...]:
         for first, second in combinations(grouped, 2):
             difference = paired_difference(values[first], values[second])
             if difference is not None:
-                comparison = Comparison(
-                    first=first,
-                    second=second,
-                    metric=metric,
-                    difference=difference.value,
-                    low=difference.low,
-                    high=difference.high,
-                    p_value=difference.p_value,
-                    tasks=len(values[first].keys() & values[second].keys()),
-                )
-                pairs.append(comparison)
+                agents = {"first": first, "second": second, "metric": metric}
+                ends = {"low": difference.low, "high": difference.high, "p_value": difference.p_value}
+                tasks = len(values[first].keys() & values[second].keys())
+                pairs.append(Comparison(**agents, **ends, difference=difference.value, tasks=tasks))
     return tuple(pairs)
 
 

@@ -50,12 +50,7 @@ def read_anew() -> None:
 
 
 def load_application(name: str, extra: Path | None = None) -> Application:
-    """The application `name`.
-
-    Raises:
-        UnknownCatalogEntryError: it is not defined, or `extra` is not a folder.
-        CatalogEntryInvalidError: see `load_applications`.
-    """
+    """The application `name`; an `UnknownCatalogEntryError` if there is none, else as `load_applications`."""
     applications = load_applications(extra)
     if name not in applications:
         raise UnknownCatalogEntryError("application", name, applications)

@@ -217,11 +217,7 @@ def world_records(applications: Mapping[str, Application]) -> tuple[World, ...]:
 
 
 def applications_in(applications: Mapping[str, Application], world: str) -> Mapping[str, Application]:
-    """`applications` with the data of `world`.
-
-    Raises:
-        UnknownCatalogEntryError: they exist only in the first world.
-    """
+    """`applications` with the data of `world`; an `UnknownCatalogEntryError` if they have only the first."""
     if isinstance(applications, WorldlyApplications):
         return applications.in_world(world)
     if world == FIRST_WORLD:

@@ -192,8 +192,8 @@ class _FewestRuns:
             heappush(self._waiting, (bound, remaining.bit_count(), done, last, runs))
 
     def _finished(self, done: int) -> tuple[int, int] | None:
-        """The set done after a run that finishes an application, and that application, which is always best:
-        fewer nodes never need more runs."""
+        """The set done after a run that finishes an application, and which: always best, since fewer nodes
+        never need more runs."""
         for application, members in enumerate(self._members):
             if members & ~done:
                 reached = self._close(done, application)

@@ -135,10 +135,8 @@ def orders_of(
         GraphTooLargeError: more than 30 subtasks, or too many down-sets to count.
     """
     threats = tuple(threats_of(graph))
-    return Orders(
-        *_count_and_list(graph.predecessors, tuple(threat.nodes for threat in threats), cap, samples, seed),
-        threats,
-    )
+    nodes = tuple(threat.nodes for threat in threats)
+    return Orders(*_count_and_list(graph.predecessors, nodes, cap, samples, seed), threats)
 
 
 @lru_cache(maxsize=_CACHED_SHAPES)

@@ -58,8 +58,7 @@ class Symmetry:
         return nodes
 
     def _groups_of_nodes(self) -> list[tuple[int, list[int]]]:
-        """Groups of nodes with equal neighbours and roles in all spoilers, with the sets of their first
-        members."""
+        """Groups of nodes with equal neighbours and roles in spoilers, with the sets of first members."""
         after = successors(self._before)
         roles: list[set[tuple[int, ...]]] = [set() for _ in self._before]
         for triple in self._triples:
