@@ -152,12 +152,13 @@ def score_validity(warehouse: Warehouse, later: str = "", earlier: str = "") -> 
     if not published:
         raise VersionError("No version is published yet; `taskloom publish` publishes the present state.")
     later = later or published[-1]
+    second = warehouse.snapshot_of(later)
     if not earlier:
-        position = published.index(later) if later in published else 0
-        if later in published and position == 0:
+        before = [name for name in published if warehouse.snapshot_of(name) < second]
+        if not before:
             raise VersionError(f"{later} is the first version: there are no earlier scores.")
-        earlier = published[position - 1]
-    first, second = warehouse.snapshot_of(earlier), warehouse.snapshot_of(later)
+        earlier = before[-1]
+    first = warehouse.snapshot_of(earlier)
     rows = warehouse.query(
         "SELECT a.task_id, b.task_id IS NULL AS gone, a.instruction <> b.instruction AS instruction, a.graph"
         " <> b.graph AS graph, a.functions IS DISTINCT FROM b.functions AS function, a.starts IS DISTINCT"

@@ -16,7 +16,7 @@ from taskloom.taskgraph.records.task import Task
 from taskloom.warehouse.errors import VersionError
 from taskloom.warehouse.exporting.exporting import export
 from taskloom.warehouse.store import Warehouse
-from taskloom.warehouse.versions import score_validity
+from taskloom.warehouse.versions import score_validity, tag
 from tests.warehouse.samples import records
 
 
@@ -112,6 +112,20 @@ def test_there_are_no_earlier_scores_before_the_first_version(filled: Warehouse)
         score_validity(filled)
     with pytest.raises(VersionError, match="no dataset version 'v9'"):
         score_validity(filled, "v1", "v9")
+
+
+def test_a_tag_names_its_version_and_the_one_before_it_is_compared(published: Warehouse) -> None:
+    published.write([CHANGES["instruction"]], replace=True)
+    published.publish("v2")
+    tag(published, "stable", "v2")
+    tag(published, "old", "v1")
+
+    found = score_validity(published, "stable")
+
+    assert (found.earlier, found.later) == ("v1", "stable")
+    assert found.changed == {"task-1": ("instruction",)}
+    with pytest.raises(VersionError, match="old is the first version"):
+        score_validity(published, "old")
 
 
 @pytest.mark.slow

@@ -188,7 +188,7 @@ def preference_pairs(source: ExportSource, folder: Path, options: ExportOptions)
             better = next(filter(None, map(source.trajectory, accepted[verification.instance_id])), None)
             reason = "no accepted trajectory of the same instance"
             if bad is not None and better is not None:
-                reason = "never saw a screen of the accepted one"
+                reason = "acts like the accepted one as long as both see the same screen"
                 if steps := _first_difference(better, bad):
                     split = source.split_of_subtask[verification.subtask_id]
                     records.add(split, _pair(better, bad, *steps, folder, options))
