@@ -68,6 +68,8 @@ def score(
     if again or critic or people:
         from taskloom.flows.settings import load_settings
 
+        if as_json and again and (critic or people):
+            raise CommandError("--json prints one document; call --again first, then --critic or --people.")
         chosen = load_settings(settings, data=data)
         if again:
             _score_again(file, chosen, as_json=as_json)

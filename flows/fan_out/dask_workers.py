@@ -122,7 +122,7 @@ async def dask_workers(settings: Settings, server: RunServer) -> AsyncIterator[D
                     n_workers=fan_out.workers,
                     threads_per_worker=settings.first_environments,
                     host="127.0.0.1",
-                    dashboard_address=None,
+                    dashboard_address="127.0.0.1:0",
                     worker_dashboard_address=None,
                     memory_limit=0,
                     silence_logs=logging.CRITICAL,
