@@ -32,9 +32,7 @@ def evaluate(
     ] = None,
     agent: Annotated[
         str,
-        typer.Option(
-            help="An agent of taskloom, such as `recorded` or `model`, or `module:factory` of your own."
-        ),
+        typer.Option(help="A built-in agent, such as `recorded` or `model`, or your own `module:factory`."),
     ] = "model",
     name: Annotated[str, typer.Option(help="Name of the experiment and of its folder.")] = "",
     protocol: Annotated[str, typer.Option(help="Protocol of evaluation: paper or notes.")] = "paper",
@@ -51,7 +49,10 @@ def evaluate(
         ),
     ] = 0,
     instructions: Annotated[
-        str, typer.Option(help="Instructions given: high (whole tasks), low (subtasks), orders, intent.")
+        str,
+        typer.Option(
+            help="Instructions given: high (whole tasks), low (subtasks), orders, intent, ask, news."
+        ),
     ] = "high",
 ) -> None:
     """Let agents attempt validated tasks in real environments, and score what they completed.

@@ -60,7 +60,7 @@ class CompositionRequest(Record):
     allowed."""
     links: int = Field(default=1500, ge=0)
     """Most additional instances, in all worlds together, that take the product of another subtask although no
-    catalogue entry names it; 0 for none. Builds add them, `taskloom plan` does not count them."""
+    catalogue entry names it; 0 for none. Builds add them; `taskloom plan` does not count them."""
     twins: bool = False
     """Whether to add a chain twin for every task that is not a chain (Figure 7)."""
 

@@ -55,7 +55,7 @@ class VerificationSettings(Record):
     writer's calls."""
     again: tuple[str, ...] = ()
     """Ids of rejected proposals to try once more, unchanged; `*` stands for any text (`tracker.*`). Their
-    attempts are numbered on, so that models are asked anew."""
+    attempt numbers continue, so that models are asked anew."""
     thresholds: Thresholds = Thresholds()
     """What the examination must show."""
 

@@ -131,7 +131,8 @@ class AgentRun(Record):
     task_id: str
     """The task."""
     variant: str = "high"
-    """Which of the task's instructions it was given: `high`, `low`, `order 1`, `intent` or `no intent`."""
+    """Which of the task's instructions it was given: `high`, `low`, `order 1`, `intent`, `ask` or
+    `news`."""
     repeat: int = 0
     """Number of the repeat, from 0."""
     end: End = ""
@@ -151,7 +152,8 @@ class AgentRun(Record):
     further_metrics: dict[str, float] = Field(default_factory=dict)
     """Values of other metrics by name, without undefined ones."""
     success: bool = False
-    """Whether every subtask was completed, or the question answered."""
+    """Whether every subtask was completed and the question, if any, answered; of an impossible task, whether
+    it was refused and nothing was changed."""
     held: bool | None = None
     """Whether everything completed still held at the end; None where that was not checked."""
     clean: bool | None = None
@@ -299,7 +301,7 @@ class Experiment(Record):
     """Agents × tasks × repeats, as they were fixed before the first attempt."""
 
     experiment_id: str
-    """Opaque id, a hash of everything that determines the attempts."""
+    """Its name; by default the agent's, with a hash of everything that determines the attempts."""
     name: str
     """Name of the experiment and of its folder."""
     protocol: str

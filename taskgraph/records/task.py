@@ -294,7 +294,7 @@ class Rejection(Record):
 
 
 class OrderFact(Record):
-    """One observation of two subtasks that an application saw performed one directly after the other."""
+    """One observation of two subtasks performed in one application, with none of its others in between."""
 
     fact_id: str
     """Opaque id: the replay and the position of the second subtask in it."""

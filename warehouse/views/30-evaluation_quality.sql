@@ -7,7 +7,7 @@
 -- kill_rate: Share rejected; NULL without any.
 -- variants: Pieces of right work, done in other ways, it was examined with.
 -- variants_accepted: Those it accepted.
--- routes: Different routes to the result with which it was compared; 1 where only one is known.
+-- routes: Different routes among the performances that it was tested on; 1 where only one is known.
 -- unguarded_changes: Number of essential changes whose absence it does not notice.
 -- mutants: Mutated versions of the function.
 -- mutants_killed: Those that some evidence distinguished from the original.

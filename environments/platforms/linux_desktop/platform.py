@@ -1,5 +1,5 @@
 """Applications of a Linux desktop, in disposable machines. Their image consists of a base, the desktop, one
-layer per application, and the server, and is identified by a hash of its content; the data folder records
+layer per application, and the server, and is identified by a hash of these; the data folder records
 which image is installed, and what it contains. No image is removed, because other data folders may use it."""
 
 import hashlib
