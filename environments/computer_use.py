@@ -132,7 +132,7 @@ def picture_and_scale(screenshot: Screenshot, size: tuple[int, int]) -> tuple[Sc
 
 
 def shown_part(screenshot: Screenshot, corners: Sequence[Point]) -> Screenshot:
-    """The part of a picture between two corners, enlarged to its size; all of it if the part is empty."""
+    """The part of a picture between two corners, enlarged to fit its size; all of it if the part is empty."""
     xs, ys = sorted(x for x, _ in corners), sorted(y for _, y in corners)
     picture = Image.open(io.BytesIO(screenshot.png))
     box = (

@@ -31,7 +31,7 @@ class Environment(Protocol):
 
         Raises:
             ApplicationUnavailableError: one of them is not installed.
-            ApplicationStartFailedError: one of them did not start in time.
+            ApplicationStartFailedError: one of them did not start.
         """
         ...
 

@@ -6,13 +6,13 @@ EnvironmentFailureError
 ├── MachineUnavailableError      no machine can be started here (says what to do)
 ├── ApplicationUnavailableError  not installed, or cannot be installed here
 ├── InstallationFailedError      an installing program failed (holds the end of its output)
-├── ApplicationStartFailedError  did not start in time (transient: a busy machine)
+├── ApplicationStartFailedError  did not start (transient: a busy machine)
 ├── ActionInvalidError           an action on a control that does not exist, or keys that do not parse
 ├── PictureUnreadableError       no OCR engine here, or it failed
 ├── RequestRefusedError          the server in a machine cannot carry out a request
 └── EnvironmentBrokenError       the browser or the application died in mid-episode (transient)
 AgentError                       the agent cannot or may not decide any more; says how its attempt ends
-└── UnusableReplyError           the model's reply is not an action; it gets the message and is asked again
+└── UnusableReplyError           not an action; the model gets the message and is asked again
 """
 
 from taskloom.resources.errors import ExitCode, TaskloomError
@@ -58,7 +58,7 @@ class InstallationFailedError(EnvironmentFailureError):
 
 
 class ApplicationStartFailedError(EnvironmentFailureError):
-    """The application did not start in time."""
+    """The application did not start."""
 
     transient = True
 

@@ -47,8 +47,8 @@ def same_content(wanted: str, content: str) -> bool:
 
 
 def shown_exactly(wanted: str, shown: str, *, whole: bool = False) -> bool:
-    r"""Whether `wanted` can be read in `shown` letter by letter, case included; only the kind of white space
-    does not count.
+    r"""Whether `wanted` can be read in `shown` letter by letter, case included; white space only
+    separates words.
 
     A phrase of a long text is enough, unless it must be the `whole`.
 

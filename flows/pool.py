@@ -191,7 +191,7 @@ def rejected_proposals(warehouse: Warehouse) -> tuple[str, ...]:
 
 
 def matches_any(subtask_id: str, patterns: Sequence[str]) -> bool:
-    """Whether a subtask id matches one of the patterns `patterns`."""
+    """Whether a subtask id matches one of `patterns`."""
     return any(fnmatchcase(subtask_id, pattern) for pattern in patterns)
 
 

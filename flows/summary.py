@@ -151,7 +151,8 @@ class RunSummary(Record):
         lines += [f"  {name:<{width}}  {value:>6.1f} s" for name, value in self.stage_seconds.items()]
         if self.examination_seconds:
             lines.append(
-                f"  {'of which examinations':<{width}}  {self.examination_seconds:>6.1f} s, concurrently"
+                f"  {'examinations':<{width}}  {self.examination_seconds:>6.1f} s, part of verification,"
+                " summed over concurrent ones"
             )
         lines.append(
             f"  {self.model_calls} model calls made, {self.ledger_replies} replies from the ledger,"
@@ -172,8 +173,8 @@ class RunSummary(Record):
             lines += [
                 "",
                 (
-                    "Levels and capabilities that few tasks have or none, and what is missing (by default"
-                    " tasks keep to what people accept)"
+                    "Levels and capabilities with few or no tasks, and what is missing (by default, only tasks"
+                    " that people would ask for are made)"
                 ),
             ]
             lines += [f"  {gap.name:<{width}}  {gap}" for gap in self.tasks.gaps] or [

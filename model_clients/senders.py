@@ -115,7 +115,7 @@ class Sender:
     estimates: TokenEstimates
     counters: CallCounters
     key_error: ModelClientError | None = None
-    """Why the key was refused; once set, no request is sent."""
+    """Why the key is missing or was refused; once set, no request is sent."""
     _client: ModelClient | None = field(default=None)
 
     def client(self) -> ModelClient:

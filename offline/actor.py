@@ -104,7 +104,7 @@ def _give_up(reason: str) -> ActorReply:
 
 
 def control_name(step: WorkedStep, parameters: Mapping[str, str], control: Control | None = None) -> str:
-    """The words for the control of a step, by its type on the screen; empty without a control."""
+    """The words for the control of a step, its type on the screen and its text; empty without a control."""
     if step.control is None:
         return ""
     kind = control.control_type if control is not None else step.control.control_type

@@ -26,7 +26,7 @@ _COMPARISONS = ("check_record_added", "check_record_gone", "check_text_extended"
 
 
 def write_function(view: EvaluationWriterInput) -> EvaluationWriterReply:
-    """A function of the view's parameters: all conditions at first, later without those that failed."""
+    """A function of the view's parameters: all conditions at first, later without refusing or idle ones."""
     rows = [(condition.source(), condition.complaint.source()) for condition in _choose(view)]
     return EvaluationWriterReply(source=_function(view.parameter_names, rows or [_NO_CONDITION]))
 

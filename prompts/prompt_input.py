@@ -26,7 +26,7 @@ class PromptInput(Record, Generic[Reply]):
     past: tuple[Exchange, ...] = Field(default=(), exclude=True)
     """Earlier turns of the conversation."""
     functions: tuple[dict[str, JsonValue], ...] = Field(default=(), exclude=True)
-    """Functions that a textual reply may call, as declared to the server."""
+    """Functions that a free-text reply may call, as declared to the server."""
     role: ClassVar[ModelRole]
     template: ClassVar[str] = ""
     """Name of the template, if it is not the role's."""
@@ -45,7 +45,7 @@ class PromptInput(Record, Generic[Reply]):
         return (screenshot,) if screenshot else ()
 
     def rendered(self) -> RenderedPrompt:
-        """The prompt for these values; a `TemplateBrokenError` if the template uses what is no field."""
+        """The prompt for these values; a `TemplateBrokenError` if the template uses unknown fields."""
         return render(self.template or self.role, self.model_dump(mode="json"), self.images, self.own_prompt)
 
 

@@ -193,15 +193,15 @@ def _read_text(folder: Traversable, name: str, part: str) -> str | None:
 def _warn_if_edited(name: str) -> None:
     """Warn once that a template has changed and that this process keeps the version that it read."""
     folder = _folder()
-    if name not in _EDITED and any(
+    if name not in _edited and any(
         _read_text(folder, name, part) != _read_once(str(folder)).get((name, part)) for part in _PARTS
     ):
-        _EDITED.add(name)
+        _edited.add(name)
         advice = "the run keeps the version that it started with; the next run uses the new one"
         _LOG.warning("prompt template %r was edited during this run: %s", name, advice)
 
 
-_EDITED: set[str] = set()
+_edited: set[str] = set()
 
 
 def _source(name: str, part: str) -> str:

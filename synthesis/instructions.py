@@ -55,7 +55,7 @@ async def write_instruction(
         titles: names that people use for applications, by their names in the catalogue.
         previous: the instruction of the last round, to which `feedback` refers.
         attempt: number of the round, from 0.
-        order: instance ids in the order of presentation; the graph's own order by default.
+        order: instance ids in the order of presentation; by default the easiest successful order.
 
     Raises:
         ModelClientError: no usable reply.

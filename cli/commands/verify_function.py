@@ -75,7 +75,9 @@ def verify(
       taskloom verify --subtask drawio.add_shape --function mine.py
     """
     if function is not None and not subtask:
-        raise CommandError("--function needs --subtask: the recordings of that subtask examine it.")
+        raise CommandError(
+            "--function needs --subtask: the function is examined with the recordings of that subtask."
+        )
     modes = {"--all": every, "--subtask": subtask, "--pairs": pairs, "--again": again}
     chosen = [name for name, value in modes.items() if value]
     if len(chosen) > 1 and chosen != ["--pairs", "--again"]:
@@ -154,7 +156,7 @@ def _print_examinations(examined: Sequence[FunctionExamination], as_json: bool, 
             {
                 "subtask": item.subtask_id,
                 "cases": sum(kills.total for kills in item.quality.families),
-                "judged rightly": sum(kills.killed for kills in item.quality.families),
+                "judged correctly": sum(kills.killed for kills in item.quality.families),
                 "mutation score": item.quality.mutation_score,
                 "route dependence": item.quality.route_dependence,
                 "acceptable": "yes" if item.acceptable else item.reasons[0],
@@ -176,7 +178,7 @@ def _print_matrix(item: FunctionExamination) -> None:
     for kills in quality.families:
         work = "right" if kills.family in GENUINE_FAMILIES else "wrong"
         rows.append((kills.family, work, kills.total, kills.killed, kills.excused))
-    print_table(("family", "work", "cases", "judged rightly", "excused"), rows)
+    print_table(("family", "work", "cases", "judged correctly", "excused"), rows)
     score = "none" if quality.mutation_score is None else f"{quality.mutation_score:.0%}"
     typer.echo(
         f"\nmutants detected: {score} ({quality.mutants_killed} of {quality.mutants});"

@@ -108,7 +108,7 @@ class _DocumentReader:
 
     def _lines_below(self, node: ElementTree.Element, mark: str) -> Iterator[str]:
         for item in node:
-            self._count(" ")
+            self._within_limit(" ")
             if item.tag in _LINES:
                 yield self._line(item, mark)
             elif item.tag in _ROWS:
@@ -136,11 +136,11 @@ class _DocumentReader:
     def _inline(self, node: ElementTree.Element) -> Iterator[str]:
         """The pieces of text of a paragraph and everything in it."""
         if node.tag.startswith(_TEXT) or node.tag in _WORDS:
-            yield self._count(node.text)
+            yield self._within_limit(node.text)
         for item in node:
-            self._count(" ")
+            self._within_limit(" ")
             if item.tag == _TEXT + "s":
-                yield self._count(" " * min(int(item.get(_TEXT + "c", "1")), _MOST_CHARACTERS))
+                yield self._within_limit(" " * min(int(item.get(_TEXT + "c", "1")), _MOST_CHARACTERS))
             elif item.tag in _TABS:
                 yield "\t"
             elif item.tag in _BREAKS:
@@ -152,7 +152,7 @@ class _DocumentReader:
             elif item.tag not in _SKIPPED_TAGS:
                 yield from self._inline(item)
             if node.tag.startswith(_TEXT):
-                yield self._count(item.tail)
+                yield self._within_limit(item.tail)
 
     def _picture(self, name: str) -> str:
         if name not in self._pictures:
@@ -160,9 +160,9 @@ class _DocumentReader:
                 raise ValueError("too many pictures")
             outside = not name or ":" in name or name.startswith("../")
             self._pictures[name] = "" if outside else hashlib.sha256(self._read(name)).hexdigest()
-        return self._count(f"![]({self._pictures[name]})")
+        return self._within_limit(f"![]({self._pictures[name]})")
 
-    def _count(self, text: str | None) -> str:
+    def _within_limit(self, text: str | None) -> str:
         """The text on one line; its characters count towards the limit."""
         self._remaining -= len(text or "")
         if self._remaining < 0:

@@ -132,7 +132,12 @@ def missing_packages(packages: Sequence[str]) -> list[str]:
     query = ["dpkg-query", "-W", "-f", "${db:Status-Status}"]
     missing = []
     for package in packages:
-        answer = subprocess.run([*query, package], capture_output=True, text=True, check=False, timeout=60)
+        try:
+            answer = subprocess.run(
+                [*query, package], capture_output=True, text=True, check=False, timeout=60
+            )
+        except subprocess.TimeoutExpired as error:
+            raise InstallationFailedError(f"dpkg-query did not answer within {error.timeout:g} s.") from error
         if answer.returncode != 0 or answer.stdout != "installed":
             missing.append(package)
     return missing

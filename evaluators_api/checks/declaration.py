@@ -75,7 +75,7 @@ class Scene:
         """The evidence from before the first step, for checks that compare.
 
         Raises:
-            CheckUnavailableError: it was not given.
+            CheckUnavailableError: it was not given, as when a folder is judged without one.
         """
         if self.start_view is None:
             raise CheckUnavailableError(

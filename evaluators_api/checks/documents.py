@@ -37,11 +37,11 @@ def check_says_all(scene: Scene, source: str, target: str) -> bool:
     """
     file = scene.start.place(source)
     marked = file is not None and file.content == _DOCUMENT
-    wanted, found = _shown_parts(scene.start, source), _without_marks(scene.view, target, marked=marked)
+    wanted, found = _shown_parts(scene.start, source), _file_to_compare(scene.view, target, marked=marked)
     if found is None or not found.text:
         return False
     lines = _compact(*(_shown_values(found.path, found.text) if _is_page(found) else found.text.splitlines()))
-    return bool(wanted) and all(_is_spelled_by(lines, part) for part in wanted)
+    return bool(wanted) and all(_spell(lines, part) for part in wanted)
 
 
 def is_laid_out(file: FileState) -> bool:
@@ -51,7 +51,7 @@ def is_laid_out(file: FileState) -> bool:
 
 def _shown_parts(view: EvidenceView, place: str) -> tuple[str, ...]:
     """The texts that a reader sees, each in one piece, without spaces."""
-    file = _without_marks(view, place)
+    file = _file_to_compare(view, place)
     if file is None or not file.text:
         return ()
     text = file.text
@@ -66,7 +66,7 @@ def _shown_parts(view: EvidenceView, place: str) -> tuple[str, ...]:
     return _compact(*(" ".join(cell.value or "" for cell in line.children) for line in lines if line))
 
 
-def _without_marks(view: EvidenceView, place: str, *, marked: bool = False) -> FileState | None:
+def _file_to_compare(view: EvidenceView, place: str, *, marked: bool = False) -> FileState | None:
     """A file, without marks if it is a document or `marked`, which means compared with a document: its lines
     may begin like marks."""
     file = view.place(place)
@@ -76,7 +76,7 @@ def _without_marks(view: EvidenceView, place: str, *, marked: bool = False) -> F
     return file.model_copy(update={"text": text}) if marked or file.content == _DOCUMENT else file
 
 
-def _is_spelled_by(lines: Sequence[str], wanted: str) -> bool:
+def _spell(lines: Sequence[str], wanted: str) -> bool:
     """Whether some of the lines, joined in their order, make up `wanted`; other lines, such as page numbers,
     may stand between them. Where many lines look alike, only the furthest positions are followed."""
     positions = [0]

@@ -36,7 +36,7 @@ class ScreenReader:
         self, cache_folder: Path | None = None, *, pictures: Callable[[str], bytes] = lambda sha256: b""
     ) -> None:
         """Keep readings in `cache_folder`, or in memory only. `pictures` finds a picture by its hash if the
-        evidence lacks it, and returns nothing if it has none."""
+        evidence lacks it, and returns empty bytes if it has none."""
         self._cache_folder = cache_folder
         self._pictures = pictures
         self._readings: dict[str, tuple[str, ...]] = {}

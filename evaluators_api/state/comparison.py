@@ -121,8 +121,8 @@ def _match_by_content(
 
 
 def alike(old: Node, new: Node) -> bool:
-    """Whether `new` can be a changed `old`: a group with the same fields, a text that shares half of its
-    words or ends, or one word instead of another. Records with ids in the same field are different ones."""
+    """Whether `new` can be a changed `old`: a group with the same fields, one of them equal; a text that
+    shares half of its words or ends; or one word instead of another. Records with ids in one field differ."""
     id_fields = (
         next((child.name for child in node.children if child.value == node.name), "") for node in (old, new)
     )

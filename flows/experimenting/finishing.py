@@ -99,7 +99,10 @@ class ExperimentReport(Record):
             )
         lines.extend(self.errors)
         if not self.holds:
-            lines.append("That is more than the experiment allows (invalid_share): its figures do not hold.")
+            lines.append(
+                "More attempts are invalid than the experiment allows (invalid_share):"
+                " its figures do not hold."
+            )
         return lines
 
 
@@ -161,7 +164,7 @@ def _describe_errors(runs: Sequence[AgentRun]) -> Iterator[str]:
         for agent in dict.fromkeys(run.agent for run in runs):
             messages = Counter(run.message for run in runs if (run.agent, run.end) == (agent, end))
             for message, count in messages.most_common(1):
-                times = f", {count} times" if len(messages) > 1 else ""
+                times = f", most often ({count} times)" if len(messages) > 1 else ""
                 yield f"{agent}, {words} in {messages.total()} attempts{times}: {' '.join(message.split())}"
 
 

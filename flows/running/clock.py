@@ -1,4 +1,4 @@
-"""Dates runs."""
+"""The time that runs are dated with."""
 
 from datetime import UTC, datetime
 

@@ -337,7 +337,7 @@ class TaskMaking:
                 for item in account.missing_links
             ),
             *(
-                record(item.intent_id, NOT_COMPOSED, f"'{item.goal}' is no task: {item.reason}")
+                record(item.intent_id, NOT_COMPOSED, f"no task serves the goal '{item.goal}': {item.reason}")
                 for item in account.not_composed
             ),
             *(

@@ -22,9 +22,10 @@ class ExploredApplication(Record):
     proposals: tuple[Subtask, ...] = ()
     """Subtasks still to be verified."""
     unchanged: tuple[str, ...] = ()
-    """Ids of proposed subtasks that earlier runs verified without change."""
+    """Ids of verified subtasks of earlier runs that are unchanged."""
     choice: ExplorationChoice | None = None
-    """Why it was explored, marked complete once its proposals are verified; None if exploration failed."""
+    """Why it was explored, marked complete once its proposals are verified; None if it was not explored or
+    exploration failed."""
 
 
 class ValidatedBatch(Record):

@@ -92,7 +92,7 @@ class Ledger:
     """
 
     def __init__(self, path: Path) -> None:
-        """Open or create the ledger at `path`; a `LedgerBrokenError` if that fails or it is another file."""
+        """Open or create the ledger at `path`; a `LedgerBrokenError` if that fails or it is no ledger."""
         self.path = path
         self.writer = LedgerWriter(path)
         self._reader = open_database(path)

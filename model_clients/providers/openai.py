@@ -104,7 +104,7 @@ class OpenAIClient:
                     raise
                 self._mode = NEXT_MODE[mode] if self._mode == mode else self._mode
             except AddressUnknownError:
-                if not self._switch_to_chat(chat):
+                if not self._switch_protocol(chat):
                     raise
             else:
                 content = read_json(f"{self.provider} {self.model}", response.content)
@@ -176,8 +176,8 @@ class OpenAIClient:
             return key, filtered_reply(self._settings, rejection).model_copy(update={"batched": True})
         return key, rejection
 
-    def _switch_to_chat(self, chat: bool) -> bool:
-        """After a 404: switch to Chat Completions if the settings permit; returns whether it switched."""
+    def _switch_protocol(self, chat: bool) -> bool:
+        """After a 404, if permitted: switch to Chat Completions, or from there back; whether to it."""
         if self._settings.protocol or not self._settings.base_url:
             return False
         self._chat = not chat

@@ -112,7 +112,7 @@ def _reply(
     input_name: str,
     output_name: str,
 ) -> ModelReply:
-    """The reply, with the usage that the body names `<given>_tokens` and `<made>_tokens`."""
+    """The reply, with the usage that the body names `<input_name>_tokens` and `<output_name>_tokens`."""
     usage = value_at(body, "usage")
     written = count_at(usage, "input_tokens_details", "cache_write_tokens") if input_name == "input" else 0
     return ModelReply(
@@ -215,10 +215,8 @@ def _chat_message(settings: ModelSettings, message: Message) -> dict[str, JsonVa
         if isinstance(content, TextContent):
             parts.append({"type": "text", "text": content.text})
         else:
-            address = data_url(content.image.png)
-            parts.append(
-                {"type": "image_url", "image_url": {"url": address, "detail": settings.image_detail}}
-            )
+            url = data_url(content.image.png)
+            parts.append({"type": "image_url", "image_url": {"url": url, "detail": settings.image_detail}})
     return {"role": message.role, "content": parts}
 
 

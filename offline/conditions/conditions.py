@@ -26,7 +26,7 @@ _FORMS: dict[str, tuple[Callable[[str], str], str]] = {
     "underscores": (lambda value: value.replace(" ", "_").lower(), '{}.replace(" ", "_").lower()'),
 }
 """Forms of a value: as it is, the last part of a path, that part without suffix, the folder, a slug, the
-first line, in lower case."""
+first line, in lower case, a slug with underscores."""
 _MOST_OWN_WORDS = 4
 _APPLICATIONS = ".applications/"
 _PATHS = ("file_path", "source", "target")

@@ -34,7 +34,7 @@ from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Intent, Task
 
 _NO_SET = "no set of its subtasks remains that is new, links up within the limits and has a working order."
-_NONE_TRIED = "no set was tried: the limits of the request exclude all levels that it asks for."
+_NONE_TRIED = "no set was tried: the request wants no further task of levels that its limits allow."
 _PATIENCE = 300
 """Sets of a cell refused in a row after which its search ends."""
 
@@ -198,12 +198,16 @@ class Composer:
             return "an earlier task is a near-duplicate of it."
         if self._taken_sets.is_over_share(members):
             self._counts["over_share"] += 1
-            return "one of its subtasks is already in as many tasks as its share allows."
+            return (
+                "one of its subtasks, or their combination, is already in as many tasks as its share allows."
+            )
         graph = self._builder.graph(members)
         if self._known and identity(graph) in self._known:
             return "an earlier run made its task."
         if self._pool.has_sense and combines_forms_of_one_file(graph):
-            return "one of its subtasks combines files that were made from the same file."
+            return (
+                "one of its subtasks combines a file with something made from it or from another form of it."
+            )
         try:
             orders = self._builder.orders(graph)
         except GraphTooLargeError:

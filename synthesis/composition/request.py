@@ -24,7 +24,7 @@ class CompositionRequest(Record):
     """A request for tasks: how many, of which levels, within which limits.
 
     At most one of `quotas` (an explicit table, or one row per capability) and `level_quotas` may be given.
-    With neither, a tenth of `count` tasks is of each level and a twenty-fifth for each capability, as far as
+    With neither, an eighth of `count` tasks is of each level and a twentieth for each capability, as far as
     the pool reaches them, and the others are spread evenly over all cells.
     """
 
@@ -50,8 +50,8 @@ class CompositionRequest(Record):
     """Most subtasks of a task whose results no other subtask reads; its goal must name these. Results that go
     to one page or folder count once."""
     near_duplicate_share: float = Field(default=0.75, gt=0, le=1)
-    """Two tasks are near-duplicates, and one is left out, if they share at least this share of the bound
-    subtasks of the larger. With 1, only equal tasks are."""
+    """Two tasks are near-duplicates, and one is left out, if they have at least this share of the
+    bound subtasks of the larger in common. With 1, only equal tasks are."""
     subtask_share: float = Field(default=0.05, gt=0, le=1)
     """Largest share of the tasks that may contain one bound subtask; five times as many may contain one
     subtask with any values. Twenty tasks are always allowed, and in small pools three times an even share."""

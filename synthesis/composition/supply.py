@@ -174,7 +174,9 @@ class Supply:
         if not group:
             return set()
         enumeration = Enumeration(self._pool, group, self._request, wanted, self._generator, core=core)
-        result = enumeration.run(keep=self._keep, budget=self._budget, known=self.found)
+        # Of one group every set must be seen, so none that is known may take the place of a new one.
+        known = self.found | self._deferred.keys() if self._is_one_group else self.found
+        result = enumeration.run(keep=self._keep, budget=self._budget, known=known)
         self.examined += result.examined
         self.reached |= result.cells
         new = {

@@ -110,7 +110,7 @@ def results(trajectories: Sequence[Trajectory]) -> dict[str, Result]:
 def _deviating_copies(
     trajectories: Sequence[Trajectory], changes: Sequence[Sequence[Effect]]
 ) -> dict[str, tuple[str, ...]]:
-    """What a performance copied, if most of those with its parameters copied something else."""
+    """What a performance copied, unless most of those with its parameters copied the same."""
     copied = [
         "".join(
             effect.after or ""

@@ -152,10 +152,10 @@ class FunctionWriting:
                 )
             except CallFailedError as error:
                 raise SubtaskFailedError("no_usable_reply", str(error)) from error
-            attempt = (function.source, *(item.trajectory_id for item in trajectories))
-            if attempt in writer.tried:
+            judged = (function.source, *(item.trajectory_id for item in trajectories))
+            if judged in writer.tried:
                 return None
-            writer.tried.add(attempt)
+            writer.tried.add(judged)
             work.functions.append(function)
             accepted = await self._judge(work, number, function, trajectories, writer)
             if accepted is not None:

@@ -213,7 +213,8 @@ def _labels(controls: Sequence[Control]) -> set[str]:
 
 
 def other_subtasks(subject: Subject, others: Sequence[Trajectory]) -> Iterator[Case]:
-    """One recording each of other subtasks, beginning with those that share values, such as Restart for Stop.
+    """One recording each of other subtasks, first those of its application, and of these those that
+    share most values, such as Restart for Stop.
 
     One that makes all changes of this subtask is not wrong work: moving a file away also removes it.
     """

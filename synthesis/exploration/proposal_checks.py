@@ -259,7 +259,7 @@ def checked_categories(
 
 def _problem(item: NewCategory, writers: set[str], readers: set[str]) -> tuple[str, str] | None:
     if not _CATEGORY_NAME.fullmatch(item.name):
-        return "name_invalid", f"{item.name!r} is no name of lower-case letters, digits and underscores."
+        return "name_invalid", f"{item.name!r} is not a name of lower-case letters, digits and underscores."
     if item.kind not in set(ResourceKind):
         return "unknown_kind", f"there is no kind {item.kind!r}; known: {', '.join(ResourceKind)}."
     if len(item.description.strip()) < _SHORTEST_DESCRIPTION:

@@ -29,7 +29,7 @@ _WORK_POLL_SECONDS = 0.02
 _MOST_POPUPS = 4
 _MOST_STARTS = 3
 _HANDOVER_SECONDS = 2.0
-"""How long a window may take to appear after its program ended without an error."""
+"""How long a window may take to appear after its program ended without an error and no process is left."""
 _KEEPING_SECONDS = 3.0
 """How long to wait for the clipboard of an application before it is ended."""
 _FOCUS_SECONDS = 0.35

@@ -1,4 +1,4 @@
-// Runs before the scripts of every page: removes what would lead out of the page, and records what only the page knows for later looks.
+// Runs before the scripts of every page: removes what would open a window outside of the page, and records what only the page knows for later looks.
 (() => {
   for (const name of ['showSaveFilePicker', 'showOpenFilePicker', 'showDirectoryPicker']) { try { delete window[name]; } catch (_) { /* fixed */ } }
   const hide = (name, value) => { try { Object.defineProperty(window, name, {value, configurable: true}); } catch (_) { /* fixed */ } };

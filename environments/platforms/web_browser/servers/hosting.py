@@ -106,7 +106,7 @@ class Hosting:
 
         Raises:
             ApplicationUnavailableError: one is not installed or cannot be prepared.
-            ApplicationStartFailedError: one did not start in time.
+            ApplicationStartFailedError: one did not start.
         """
         staying = await self._find_staying(applications)
         await self.stop(except_for=staying)
