@@ -40,8 +40,8 @@ class RecordSink(Protocol):
 class Recorder:
     """Collects records and commits them every few seconds, or when many have gathered.
 
-    A failed commit is raised at the next `record` or `flush`, and its records are kept for another try, so no
-    item continues before its predecessors are stored.
+    A failed commit is raised at the next `record` or `flush`, and its records are kept for another try, so
+    that no run continues for long after a failed commit.
     """
 
     def __init__(self, sink: RecordSink, *, batch_size: int = 500, interval_seconds: float = 2.0) -> None:

@@ -165,7 +165,7 @@ class TaskReplays:
         return {str(row[0]) for row in self.run.warehouse.query(_REPLAYED_TASKS, [names]).rows()}
 
     async def replay(self, tasks: Sequence[Task]) -> int:
-        """Replay tasks in the orders of the settings; returns how many were rejected, failing in every order."""
+        """Replay tasks in the orders of the settings; returns how many were rejected."""
         recorder, replayer = self.run.recorder, await self._replayer(tasks)
         self.run.progress.begin(REPLAY, len(tasks))
 
