@@ -173,8 +173,8 @@ class RunSummary(Record):
             lines += [
                 "",
                 (
-                    "Levels and capabilities with few or no tasks, and what is missing (by default, only tasks"
-                    " that people would ask for are made)"
+                    "Levels and capabilities with few or no tasks, and what is missing (by default, only"
+                    " tasks that people would ask for are made)"
                 ),
             ]
             lines += [f"  {gap.name:<{width}}  {gap}" for gap in self.tasks.gaps] or [
