@@ -148,13 +148,13 @@ class ScoreValidity(Record):
 def score_validity(warehouse: Warehouse, later: str = "", earlier: str = "") -> ScoreValidity:
     """Which scores of `earlier` do not count in `later`, by default the newest version and the one before it;
     `VersionError` where there is none."""
-    published = [item.name for item in warehouse.versions()]
+    published = warehouse.versions()
     if not published:
         raise VersionError("No version is published yet; `taskloom publish` publishes the present state.")
-    later = later or published[-1]
+    later = later or published[-1].name
     second = warehouse.snapshot_of(later)
     if not earlier:
-        before = [name for name in published if warehouse.snapshot_of(name) < second]
+        before = [item.name for item in published if item.snapshot_id < second]
         if not before:
             raise VersionError(f"{later} is the first version: there are no earlier scores.")
         earlier = before[-1]

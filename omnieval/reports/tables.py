@@ -213,7 +213,7 @@ def _level(figures: _Figures, dimension: str, levels: Sequence[str], agent: str)
 def _instruction_variants(figures: _Figures) -> ReportTable:
     groups = sorted({group for _, _, group in figures.by_key if group.startswith("told ")})
     columns = [("average sensitivity", figures.number("sensitivity"))]
-    columns += [(group, figures.percent("coverage_rate", group)) for group in groups]
+    columns += [(group.removeprefix("told "), figures.percent("coverage_rate", group)) for group in groups]
     title = "Instruction variants (Table 8): sensitivity and coverage rate"
     return _per_agent("table_8", title, figures.agents if groups else (), columns)
 
@@ -262,7 +262,7 @@ def _model(run: AgentRun) -> str:
 
 def _reasons(attempts: Iterable[ScoredAttempt]) -> ReportTable:
     """Why attempts failed: the first subtask, in the order of the graph, that was not completed, and the
-    checks of its function that failed at the end."""
+    checks of its function that answered no at the end."""
     counts: Counter[tuple[str, str, str, str, str]] = Counter()
     for item in attempts:
         if item.run.success:
@@ -274,7 +274,7 @@ def _reasons(attempts: Iterable[ScoredAttempt]) -> ReportTable:
         checks = ", ".join(name for entry in missing for name in entry.checks) or "–"
         counts[(item.run.agent, item.run.end.replace("_", " "), *where, checks)] += 1
     rows = ((*place, str(count)) for place, count in counts.most_common(_MAXIMUM_REASONS))
-    columns = ("agent", "end", "application", "first subtask not done", "checks that said no", "attempts")
+    columns = ("agent", "end", "application", "first subtask not done", "checks that answered no", "attempts")
     return ReportTable("failures", "Why attempts failed", columns, tuple(rows))
 
 

@@ -217,7 +217,7 @@ def rule_problems(rules: WorldRules, first: WorldRules) -> Iterator[Problem]:
         if not _DRAW_NAME.fullmatch(name) or name in common:
             yield Problem(
                 ("draws", name),
-                "must be lower-case letters and digits, and no placeholder common to all kinds",
+                "must be lower-case letters and digits, and must not be a placeholder common to all kinds",
             )
         if not words or not all(word.strip() for word in words):
             yield Problem(("draws", name), "needs words to draw from, none of them empty")
@@ -281,7 +281,14 @@ def _rules(extra: Path | None) -> dict[str, WorldRules]:
             source = read_file(item, f"worlds/{item.name}")
             rules = read_rules(source, first)
             if rules.kind != kind or kind in kinds:
-                raise source.reject([Problem(("kind",), f"must be {kind!r}, and not that of another file")])
+                raise source.reject(
+                    [
+                        Problem(
+                            ("kind",),
+                            f"must be {kind!r}, like the file's name, and no other file may have it",
+                        )
+                    ]
+                )
             kinds[kind] = rules
     return kinds
 

@@ -25,7 +25,7 @@ def coherency_score(applications: Sequence[str]) -> int:
 
 def continuity(graph: TaskGraph, order: Sequence[str]) -> int:
     """How easy it is to follow an order of `graph`, given as instance ids. Adds 1 for each subtask in the
-    application of the previous one, and 2 if both read from one producer. Subtracts 1 for each subtask
+    application of the previous one, and 2 more if both read from one producer. Subtracts 1 for each subtask
     between a producer and its consumer, or 4 if the resource is in the clipboard or another slot, which
     people must keep in mind.
 

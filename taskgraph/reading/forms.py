@@ -168,7 +168,7 @@ class EdgeForm(JsonForm):
         else:
             ends = list(value) if isinstance(value, list | tuple) else []
         if len(ends) != 2:
-            raise form_error(f"must have two ends, not be {str(value)[:80]}; write [producer, consumer]")
+            raise form_error(f"does not have two ends: {str(value)[:80]}; write [producer, consumer]")
         return {"producer": ends[0], "consumer": ends[1], "resource": resource}
 
 

@@ -234,7 +234,7 @@ def _describe_unknown_category(owner: str, category: str, categories: Collection
 
 
 def inconsistencies_of(graph: TaskGraph) -> tuple[str, ...]:
-    """Dependencies that follow from the resources but are missing from the edges; composed tasks have none.
+    """Inputs that lack a producer or an edge from it, according to the resources; composed tasks have none.
 
     A slot is empty after a reset, so its readers need a producer; a file or record may be a fixture.
     Resources without a value may be different ones and imply no edges.

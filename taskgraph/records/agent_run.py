@@ -114,7 +114,7 @@ class UnfinishedSubtask(Record):
     instance_id: str
     """The node."""
     checks: tuple[str, ...] = ()
-    """Checks that it called and that failed, each once."""
+    """Checks that it called and that answered no, each once."""
     said: str = ""
     """Its message, or why it gave no answer."""
 

@@ -94,7 +94,7 @@ class Effect(Record):
 
 
 class PerformanceEffects(Record):
-    """What one performance of a subtask changed; comparable performances decide what is essential."""
+    """What one performance of a subtask changed; those that agree with it decide what is essential."""
 
     trajectory_id: str
     """The performance."""
@@ -103,7 +103,7 @@ class PerformanceEffects(Record):
     instance_id: str
     """The subtask bound to its parameters."""
     compared: int = 1
-    """Number of performances, this one included, that were compared; 1 decides nothing."""
+    """Agreeing performances, this one included, that decide what is essential; 1 decides nothing."""
     essential: tuple[Effect, ...] = ()
     """Changes that all compared performances make; empty where there is only one."""
     incidental: tuple[Effect, ...] = ()

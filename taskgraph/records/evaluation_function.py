@@ -143,7 +143,7 @@ class FunctionQuality(Record):
     untested_checks: tuple[str, ...] = ()
     """Idle conditions: removing all of them changes no verdict. Empty for accepted functions."""
     refusing_checks: tuple[str, ...] = ()
-    """Conditions that fail for right work that is refused. Empty for accepted functions."""
+    """Conditions that answer differently for right work that is refused. Empty for accepted functions."""
     unguarded_changes: tuple[str, ...] = ()
     """Essential changes whose absence it does not notice. Empty for accepted functions."""
     routes: int = 0

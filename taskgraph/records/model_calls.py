@@ -112,7 +112,7 @@ class ModelCall(CallFigures):
     item_id: str = ""
     """Subtask, task or application that it was first made for."""
     role: ModelRole
-    """Role of the model, which also names the prompt template."""
+    """Role of the model."""
     provider: str
     """Provider that was called."""
     base_url: str = ""

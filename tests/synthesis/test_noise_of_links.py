@@ -23,7 +23,7 @@ from tests.synthesis.visits import SHORT, visits
 
 
 class Site(SimulatedEnvironment):
-    """An application with links on its first page; `deeds` says what opening each of them does."""
+    """An application with links on its first page; `links` says what opening each of them does."""
 
     def __init__(self, *links: str) -> None:
         super().__init__(SimulatedSettings())

@@ -108,7 +108,7 @@ def test_any_json_is_read_or_refused_with_a_message(value: object) -> None:
         ({"nodes": ["a"], "edges": [["a", "a"]]}, "subtask a depends on itself"),
         ({"nodes": ["a", "b", "a"], "edges": []}, "`nodes` contains ids that occur twice: a"),
         ({"nodes": ["a"], "edges": [["a", "z"]]}, "a → z names unknown subtasks: z"),
-        ({"nodes": ["a", "b"], "edges": [["a"]]}, "must have two ends, not be \\['a'\\]"),
+        ({"nodes": ["a", "b"], "edges": [["a"]]}, "does not have two ends: \\['a'\\]"),
         ({"nodes": ["a"], "edges": "a-b"}, "`edges` is text"),
         ({"nodes": ["a"], "edges": {"a": 5}}, "`edges.a` is '5', not a list of consumers"),
         ({"nodes": "ab", "edges": []}, "`nodes` is text; it must be a list"),
@@ -171,7 +171,7 @@ def test_any_json_is_read_or_refused_with_a_message(value: object) -> None:
         (
             {"nodes": ["a", None], "edges": [["a", 1.5], 3]},
             (
-                "`edges\\[0\\].consumer` is a number; .*`edges\\[1\\]` must have two ends, not be 3; .*"
+                "`edges\\[0\\].consumer` is a number; .*`edges\\[1\\]` does not have two ends: 3; .*"
                 "`nodes\\[1\\]` is null"
             ),
         ),

@@ -27,7 +27,7 @@ from taskloom.warehouse.errors import ImportRefusedError
 _MAX_DEPTH: Final = 100
 """How deep a value may be nested; values pass through other programs, whose limits are unknown."""
 _MAX_UNPACKED: Final = 1_000_000_000
-"""Bytes of an unpacked file."""
+"""Maximum bytes of an unpacked file."""
 _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 """JSON's escape of a surrogate, half a character."""
 

@@ -149,7 +149,9 @@ def _describe(item: Item, root: Path) -> Description:
     for conversation in conversations:
         marks = sum(turn.value.count(_IMAGE_MARK) for turn in conversation.conversations if turn.is_question)
         if marks != len(conversation.image):
-            fault = f"its texts have {marks} {_IMAGE_MARK} marks for {len(conversation.image)} pictures"
+            fault = (
+                f"number of {_IMAGE_MARK} marks in its texts: {marks}, of pictures: {len(conversation.image)}"
+            )
             return Description(instruction, ("desktop",), steps=fault)
         pictures = iter(conversation.image)
         screen: Picture | None = None

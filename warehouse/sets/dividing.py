@@ -155,7 +155,7 @@ class _Dealer:
         return len(group) > max(self.room.values()) + max(0.5, TOLERANCE / 2 * self._total)
 
     def deal(self, groups: Sequence[Sequence[int]], only: SplitName | None = None) -> None:
-        """Give each group to the set with most room that lacks most of its strata, or to `only` one set."""
+        """Give each group to the set with most room that lacks most of its strata, or all to `only`."""
         starts, labels_of = self._strata.starts, self._strata.held
         room, group_slack = self.room, max(0.5, TOLERANCE / 4 * self._total)
         sets = [
@@ -199,7 +199,7 @@ class _Dealer:
 def _large_and_rare_first(
     groups: list[list[int]], rarest: Sequence[int], order: Sequence[int]
 ) -> list[list[int]]:
-    """Large groups first; among equal ones those with rare strata, then those drawn first."""
+    """Large groups first; among equal ones rare strata, while sets have room; then those drawn first."""
     sizes = [len(group) for group in groups]
     rare = [rarest[group[0]] if len(group) == 1 else min(rarest[task] for task in group) for group in groups]
     drawn = [order[group[0]] if len(group) == 1 else min(order[task] for task in group) for group in groups]

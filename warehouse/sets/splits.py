@@ -62,7 +62,7 @@ def find_resembling(
     *,
     between_sets: bool = True,
 ) -> list[Leak]:
-    """Tasks whose instruction (or a subtask's) resembles one in a list, or one in another, smaller set.
+    """Tasks whose instruction resembles one in a list (or a subtask's does), or one in another, smaller set.
 
     `places` names the lines of the lists that were compared.
     """

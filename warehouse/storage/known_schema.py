@@ -54,7 +54,7 @@ def remember(version: int, fingerprint: str) -> None:
 
 @cache
 def _write_cache(path: Path, version: int, fingerprint: str) -> None:
-    """Cached, because hashing all sources takes part of the time of opening."""
+    """Runs once per process, because hashing all sources takes part of the time of opening."""
     entry = json.dumps(_cache_entry(version, fingerprint))
     with contextlib.suppress(OSError):
         if path.exists() and path.read_text("utf-8") == entry:

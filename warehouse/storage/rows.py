@@ -171,10 +171,10 @@ def insert_rows(connection: duckdb.DuckDBPyConnection, tables: Mapping[str, pa.T
     for name in sorted(tables, key=lambda name: name != "trajectory_steps"):
         table = TABLE_NAMED[name]
         key = ", ".join(f'"{part}"' for part in (table.key if name != "trajectory_steps" else table.key[:1]))
-        parent = name if name != "trajectory_steps" else "trajectories"
+        stored = name if name != "trajectory_steps" else "trajectories"
         prepared = ", ".join(f'{sql} AS "{column}"' for column, sql in table.prepared.items())
         columns = f"* REPLACE ({prepared})" if prepared else "*"
         with registered(connection, incoming=tables[name]):
             connection.execute(
-                f"INSERT INTO {name} BY NAME SELECT {columns} FROM incoming ANTI JOIN {parent} USING ({key})"
+                f"INSERT INTO {name} BY NAME SELECT {columns} FROM incoming ANTI JOIN {stored} USING ({key})"
             )
