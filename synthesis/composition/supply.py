@@ -94,7 +94,12 @@ class Supply:
         members = store.pop()
         if self._candidate_limit > 1 and self._defers and self._taken_sets.exceeds_single_root_share(members):
             self._deferred[members] = cell
+            self.found.discard(members)
             return 0
+        if members in self._deferred:
+            if members in self.found:
+                return 0
+            self.found.add(members)
         return members
 
     def restore_deferred(self) -> bool:
@@ -169,15 +174,22 @@ class Supply:
         if not group:
             return set()
         enumeration = Enumeration(self._pool, group, self._request, wanted, self._generator, core=core)
-        result = enumeration.run(keep=self._keep, budget=self._budget, known=self.found)
+        # Of one group every set must be seen, so none that is known may take the place of a new one.
+        known = self.found | self._deferred.keys() if self._is_one_group else self.found
+        result = enumeration.run(keep=self._keep, budget=self._budget, known=known)
         self.examined += result.examined
         self.reached |= result.cells
-        for reached, sets in result.sets.items():
+        new = {
+            reached: found
+            for reached, sets in result.sets.items()
+            if (found := [members for members in sets if members not in self._deferred])
+        }
+        for reached, sets in new.items():
             self.found.update(sets)
             self._stores.setdefault(reached, []).extend(sets)
             if self._candidate_limit > 1:
                 self._examples[reached] += sets[:1]
-        return result.sets.keys()
+        return new.keys()
 
 
 def beginnings(members: int, fewest: int, pool: CompiledPool, generator: random.Random) -> list[int]:
