@@ -26,7 +26,7 @@ from taskloom.synthesis.composition.composition import compose
 from taskloom.synthesis.composition.pool.compiled_pool import fixture_key
 from taskloom.synthesis.composition.pool.instances import bind_pool, fixtures_at_reset
 from taskloom.synthesis.composition.pool.sense import Sense
-from taskloom.synthesis.composition.request import CompositionRequest
+from taskloom.synthesis.composition.request import CompositionRequest, Quota
 from taskloom.synthesis.instructions import (
     goal_problems,
     in_order,
@@ -70,7 +70,7 @@ def tasks() -> tuple[Task, ...]:
     result = compose(
         pool,
         [],
-        CompositionRequest(count=150),
+        CompositionRequest(quotas=(Quota(count=150),)),
         fixtures=fixtures_at_reset(APPLICATIONS.values(), load_resource_categories()),
         sense=Sense.of(subtasks, APPLICATIONS),
         seed=3,
@@ -121,7 +121,7 @@ def worldly_tasks(*, wide: bool = False) -> tuple[Task, ...]:
         if wide
         else {}
     )
-    request = CompositionRequest(count=80, **limits)
+    request = CompositionRequest(quotas=(Quota(count=80),), **limits)
     return tuple(compose(pool, [], request, fixtures=fixtures, sense=Sense.of(subtasks, worldly), seed=5))
 
 
