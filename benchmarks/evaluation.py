@@ -59,8 +59,8 @@ def figures(quick: bool = False) -> list[Figure]:
     fresh = rate(lambda number: run_in_fresh_process(), 10 if quick else 40, WORKERS)
     note = f"{WORKERS} workers, {confined}, evidence with 151 controls and 21 files"
     return [
-        Figure("evaluations a second", sandboxed, "1/s", "1000 or more", sandboxed >= 1000, note=note),
-        Figure("with one worker", alone, "1/s", note=note),
+        Figure("evaluations a second", sandboxed, "per second", "1000 or more", sandboxed >= 1000, note=note),
+        Figure("with one worker", alone, "per second", note=note),
         Figure(
             "against plain exec",
             sandboxed / plain,
@@ -73,7 +73,7 @@ def figures(quick: bool = False) -> list[Figure]:
             "times as fast",
             baseline=f"python -I -c, {WORKERS} at once, without any check: {fresh:.0f}/s",
         ),
-        Figure("refused by static analysis", refused, "1/s", note="another source each time"),
+        Figure("refused by static analysis", refused, "per second", note="another source each time"),
     ]
 
 

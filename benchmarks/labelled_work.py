@@ -218,7 +218,7 @@ def error_rates(report: AcceptanceReport, about: str = "", note: str = "") -> li
         Figure(
             f"right work refused{about}",
             refused.share or 0.0,
-            f"share of {refused.of} outcomes",
+            f"as a share of {refused.of} outcomes",
             f"under {MOST_REFUSED}",
             refused.of > 0 and (refused.share or 0.0) < MOST_REFUSED,
             note=f"{refused}; {origin}",
