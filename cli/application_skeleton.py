@@ -53,7 +53,7 @@ class PackageFacts:
 
 def pypi_facts(package: str) -> PackageFacts:
     """The metadata of PyPI's `package` (such as `name`, `name[extra]` or `name==version`); installs nothing.
-    A package published as source only is built, as its installation does.
+    A package published as source only is built, as when it is installed.
 
     Raises:
         CommandError: there is no such package, or it cannot be built.

@@ -93,7 +93,7 @@ def main(arguments: list[str] | None = None) -> None:
         create_app()(arguments, standalone_mode=True)
     except KeyboardInterrupt:
         _exit_with(
-            "error: interrupted; finished work is kept, and the same command continues.",
+            "error: interrupted; finished work is kept; the same command resumes it.",
             ExitCode.INTERRUPTED,
         )
     except BrokenPipeError:

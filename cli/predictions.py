@@ -66,7 +66,7 @@ def read_predictions(file: Path) -> tuple[Prediction, ...]:
             place = ".".join(map(str, first["loc"])) or "the line"
             raise CommandError(
                 f"{file}, line {number}: {place}: {first['msg']}; a line has actions, and trajectory_id"
-                " (perhaps step) or task_id."
+                " (step optional) or task_id."
             ) from None
     if not predictions:
         raise CommandError(f"{file} holds no predictions; one JSON object per line.")

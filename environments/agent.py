@@ -63,7 +63,7 @@ class Agent(Protocol):
 
 
 class Companion(Protocol):
-    """Whoever gave the task: answers questions and sends news in mid-task, the same in equal steps."""
+    """Whoever gave the task: answers questions and sends news mid-task, the same at the same step."""
 
     def says(self, question: str, step: int) -> str:
         """The message to the agent after `step`, or empty; `question` is empty unless the agent asked."""

@@ -184,7 +184,7 @@ def _refuse_outside(point: Point, screen_size: tuple[int, int]) -> None:
 
 
 def _refuse_other_text(text: str, target: Control, controls: Sequence[Control]) -> None:
-    """Refuse a label combined with the text of another control, or with the row of one of the same text.
+    """Refuse a label combined with the text of another control, or with the row of one with that text.
 
     A control without a text may be named by its row, parent or heading, or by a text that no control has.
     """

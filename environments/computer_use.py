@@ -37,7 +37,7 @@ from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
 _LONGEST_EDGE = 1568
 _MOST_PIXELS = 1_150_000
-"""Anthropic shrinks larger pictures, so that the model's coordinates would refer to the shrunk one."""
+"""Anthropic shrinks larger pictures; the model's coordinates would then refer to the shrunk one."""
 _LONGEST_WAIT_SECONDS = 5.0
 _MODIFIER_SYNTAX: dict[Modifier, str] = {"ctrl": "^", "alt": "%", "shift": "+"}
 _MODIFIER_NAMES: dict[Modifier, tuple[str, ...]] = {
@@ -280,7 +280,7 @@ _MOST_LOOKS = 3
 
 @dataclass(slots=True)
 class ComputerConversation:
-    """Asks for calls of the tool and carries out their actions one by one.
+    """Asks for tool calls and carries out their actions one by one.
 
     After a refused action the rest of its batch is skipped, and the model sees why. A pending safety check
     ends the work unless the policy is to acknowledge it.

@@ -313,7 +313,7 @@ def focusing_decision(decision: Decision, observation: Observation) -> Decision 
 
 
 def retarget_typing(decision: Decision, before: Observation, after: Observation) -> Decision:
-    """The typing, aimed on the screen after the click at the same field, or at whatever has the focus."""
+    """The typing, aimed at the same field on the screen after the click, or at whatever has the focus."""
     action = decision.action
     assert isinstance(action, KeyboardInput)
     field = aim(action, before.controls, before.screen_size).target

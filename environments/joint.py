@@ -155,7 +155,7 @@ class JointEnvironment:
         return self._front
 
     async def _switch_to(self, member: Member, text: str) -> str:
-        """Put `member` in front; the label of its button with `text`, unless its tab was closed."""
+        """Put `member` in front; returns the label of its button `text`, unless its tab was closed."""
         self._front = member
         await self._synchronise()
         observation = await member.observe()
@@ -167,7 +167,7 @@ class JointEnvironment:
         raise ActionInvalidError(f"{text!r} is closed by now.")
 
     async def _synchronise(self) -> None:
-        """Bring home and clipboard of all members to one state; where two changed a file, the one that was in
+        """Make the homes and clipboards of all members agree; if two changed a file, the one that was in
         front before wins."""
         members = sorted(self._titles, key=lambda member: member is self._front)
         if len(members) < 2:

@@ -57,12 +57,12 @@ class Platform(Protocol):
 
     @staticmethod
     def missing(application: Application, data_folder: Path) -> str:
-        """What an application still needs before it can start, as text for people; empty for nothing."""
+        """What an application still needs before it can start, as readable text; empty if nothing."""
         ...
 
     @staticmethod
     def prepare(data_folder: Path, say: Callable[[str], None]) -> str:
-        """Find or install what the platform needs beside applications; describes what it found.
+        """Find or install what the platform needs besides applications; describes what it found.
 
         Raises:
             EnvironmentFailureError: the platform cannot run here; the message says what to do.
@@ -91,7 +91,7 @@ def platform(name: str) -> Platform:
 
     Raises:
         UnknownPlatformError: there is no such platform; the message names the known ones.
-        PluginBrokenError: the package that brings it is broken.
+        PluginBrokenError: the package providing it is broken.
     """
     return PLATFORMS.load(name)
 

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from taskloom.taskgraph.records.interaction import Observation
 
 _WALK_ACTIONS = 80
-"""Maximum actions of the walk that looks for what a manual names."""
+"""Maximum number of actions to look for what a manual names."""
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command and the two below it."""
+    """Add the command and its subcommands."""
     group = typer.Typer(
         help="List the applications of the catalogue, check one, or write the entry of a new one."
         "\n\nExamples:\n  taskloom apps --json\n\n  taskloom apps check drawio",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command and the one below it."""
+    """Add the command and its subcommand."""
     group = typer.Typer(
         help="Summarize model calls by stage, model and outcome."
         "\n\nExamples:\n  taskloom calls\n\n  taskloom calls prune --failed",
@@ -40,7 +40,7 @@ def calls(
     """Sum up the model calls in the ledger.
 
     With the ledger of a run, `ledger.sqlite`, copied into a data folder, `taskloom build --replay` repeats
-    that run byte for byte without key or network.
+    that run byte for byte without a key or network.
     """
     if context.invoked_subcommand is not None:
         return

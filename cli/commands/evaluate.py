@@ -35,8 +35,8 @@ def evaluate(
         typer.Option(help="A built-in agent, such as `recorded` or `model`, or your own `module:factory`."),
     ] = "model",
     name: Annotated[str, typer.Option(help="Name of the experiment and of its folder.")] = "",
-    protocol: Annotated[str, typer.Option(help="Protocol of evaluation: paper or notes.")] = "paper",
-    size: Annotated[int, typer.Option(min=1, help="Tasks at most.")] = 20,
+    protocol: Annotated[str, typer.Option(help="Evaluation protocol: paper or notes.")] = "paper",
+    size: Annotated[int, typer.Option(min=1, help="Maximum tasks.")] = 20,
     where: Annotated[str, typer.Option(help="SQL condition over the columns of tasks.")] = "",
     level: Annotated[str, typer.Option(help=f"Levels, such as {EXAMPLE_CHOICE}.")] = "",
     capability: Annotated[str, typer.Option(help="Capability of Table 12 that every task must test.")] = "",
@@ -59,7 +59,7 @@ def evaluate(
 
     Prints the agents' figures with intervals, and how attempts ended. Everything is kept: the tables
     `experiments`, `agent_runs`, `agent_steps` and `agent_scores`, and a folder with the report. After an
-    interruption, the same command continues. `--seed` is that of the agents; it never changes the tasks.
+    interruption, the same command resumes. `--seed` is that of the agents; it never changes the tasks.
 
     Examples:
       taskloom evaluate experiment.yaml
@@ -100,7 +100,7 @@ def evaluate(
     if any(is_person(entry.agent) for entry in definition.agents):
         typer.echo("a person plays: open Agents, Play in `taskloom view --browser`", err=True)
     prepare_prefect(settings.data)
-    with interruptible("attempts that ended are kept."):
+    with interruptible("finished attempts are kept."):
         from taskloom.flows.run_experiment import run_experiment
 
         quiet_libraries()

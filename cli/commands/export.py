@@ -1,4 +1,4 @@
-"""`taskloom export`: writes test sets and training sets in the formats of the field."""
+"""`taskloom export`: writes test sets and training sets in formats used in the field."""
 
 from __future__ import annotations
 
@@ -77,10 +77,10 @@ def export(
     granularity: Annotated[str, typer.Option(help="step or trajectory.")] = "step",
     instructions: Annotated[str, typer.Option(help="low (subtasks) or high (whole tasks).")] = "low",
     window: Annotated[
-        int, typer.Option(min=0, help="Steps of a record at most, with --granularity trajectory; 0 for all.")
+        int, typer.Option(min=0, help="Maximum steps per record, with --granularity trajectory; 0 for all.")
     ] = 0,
     pictures: Annotated[
-        int, typer.Option(min=0, help="Screens in a record of openai_chat at most, the last ones; 0 for all.")
+        int, typer.Option(min=0, help="Maximum screens per openai_chat record, the last ones; 0 for all.")
     ] = 0,
     attempts: Annotated[
         str,
@@ -88,10 +88,10 @@ def export(
             help="Agents' attempts at the tasks, with scores, instead of verified work: successful or all."
         ),
     ] = "",
-    agent: Annotated[str, typer.Option(help="Agent whose attempts; all if left out.")] = "",
+    agent: Annotated[str, typer.Option(help="Only this agent's attempts, if given.")] = "",
     image_urls: Annotated[
         str,
-        typer.Option(help="Pictures of openai_chat: data, or the address under which you serve the folder."),
+        typer.Option(help="Pictures of openai_chat: data, or the address at which you serve the folder."),
     ] = "data",
     licence: Annotated[str, typer.Option(help="Licence on the dataset card.")] = "apache-2.0",
     replay_all: Annotated[
@@ -227,7 +227,7 @@ def _replay_and_export(
 
     check_settings(settings)
     prepare_prefect(settings.data)
-    with interruptible("replays that ended are kept."), prefect_server():
+    with interruptible("finished replays are kept."), prefect_server():
         from taskloom.flows.export_test_set import export_test_set
 
         quiet_libraries()
@@ -269,7 +269,7 @@ def _describe_shortfall(shortfall: Shortfall) -> str:
     place = " ".join(part for part in (shortfall.split, cell) if part)
     near = f"; the nearest cells with tasks: {shortfall.nearest}" if shortfall.nearest else ""
     return (
-        f"short{f' of {place}' if place else ''}: wanted {shortfall.wanted} tasks, found"
+        f"short{f' in {place}' if place else ''}: wanted {shortfall.wanted} tasks, found"
         f" {shortfall.found}{near}"
     )
 
@@ -278,7 +278,7 @@ def _print_leakage(report: LeakageReport) -> None:
     typer.echo(f"sets: {', '.join(f'{name} {size}' for name, size in report.sizes.items())}")
     if report.asked and sum(report.sizes.values()):
         typer.echo(
-            f"shares given: {', '.join(f'{name} {share:.1%}' for name, share in report.given.items())}"
+            f"actual shares: {', '.join(f'{name} {share:.1%}' for name, share in report.given.items())}"
         )
     for reason, count in report.left_out_reasons.items():
         typer.echo(f"left out {count}: {reason}")

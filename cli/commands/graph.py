@@ -34,7 +34,7 @@ def graph(
 ) -> None:
     """Print a task graph's five complexity dimensions, its orders, its capabilities, and a drawing of it.
 
-    Ids are any text. A disconnected graph is valid. These are refused, naming the items: no subtasks or more
+    Ids may be any text. A graph may be disconnected. Refused, with the items named: no subtasks or more
     than 30, a duplicate id, an edge to an unknown subtask or to itself, a cycle, an unknown resource
     category, two producers of one resource, and unprintable text. A note is printed where edges and
     resources disagree.
@@ -106,7 +106,7 @@ def measures(task_graph: TaskGraph) -> dict[str, Any]:
 
 
 def notes_on(task_graph: TaskGraph) -> list[str]:
-    """Notes that a reader of the graph's measures should know."""
+    """Notes for a reader of the graph's measures."""
     from taskloom.taskgraph.reading.task_graphs import inconsistencies_of
 
     notes = list(inconsistencies_of(task_graph))

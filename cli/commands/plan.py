@@ -118,7 +118,7 @@ def plan(
 
 
 def _load_pool(settings: Settings) -> tuple[list[Subtask], list[Intent], str]:
-    """The subtasks and intents that a run with these settings would compose from, and a noun for the
+    """The subtasks and intents that a run with these settings would compose from, and what to call the
     subtasks."""
     from taskloom.taskgraph.records.subtask import Subtask
     from taskloom.taskgraph.records.task import Intent

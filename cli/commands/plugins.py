@@ -14,7 +14,7 @@ def register(app: typer.Typer) -> None:
 
 
 def plugins(as_json: JsonOption = False) -> None:
-    """List the plug-ins that other installed packages provide by entry points, and load each.
+    """List the plug-ins that other installed packages provide as entry points, and load each.
 
     The exit code is 1 if one of them cannot be used.
 

@@ -21,8 +21,8 @@ def runs(
 ) -> None:
     """List the runs, oldest first: what each explored, verified, retired, composed and published.
 
-    With the id of a run: why each application was explored or not, what was retired, and both figures of
-    every gate.
+    With the id of a run: why each application was explored or not, what was retired, and every gate's
+    figures, current and previous.
 
     Examples:
       taskloom runs

@@ -55,7 +55,7 @@ def verify(
     version: VersionOption = None,
     warehouse: WarehouseOption = None,
 ) -> None:
-    """Verify subtasks; or, with --subtask or --all, examine evaluation functions without browser or model.
+    """Verify subtasks; or, with --subtask or --all, examine evaluation functions without a browser or model.
 
     Verified subtasks are not verified again; rejected proposals are tried again only with --again.
 
@@ -186,8 +186,8 @@ def _print_matrix(item: FunctionExamination) -> None:
         f" routes: {quality.routes}; checks of the route: {quality.route_dependence:.0%}"
     )
     for title, effects in (
-        ("Every performance changes", item.essential),
-        ("Only some change", item.incidental),
+        ("Changed by every performance", item.essential),
+        ("Changed by only some", item.incidental),
     ):
         if effects:
             typer.echo(f"\n{title}:")

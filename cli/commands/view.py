@@ -32,7 +32,7 @@ def view(
 ) -> None:
     """Browse a dataset in a local web viewer: tasks, graphs, replays, evaluation functions, costs and SQL.
 
-    On the page Play, people act in attempts of the agent `human`.
+    On the Play page, people act in attempts of the agent `human`.
 
     With --review, people accept or reject tasks by keyboard, under their names, by the rubric of
     docs/quality.md. `taskloom sql acceptance` prints the rates; `taskloom export --accepted` exports accepted

@@ -13,7 +13,7 @@ from taskloom.resources.errors import ExitCode
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command and the two below it."""
+    """Add the command and its subcommands."""
     group = typer.Typer(
         help="List the kinds of worlds, or show or check one."
         "\n\nExamples:\n  taskloom worlds\n\n  taskloom worlds show bakery-3",

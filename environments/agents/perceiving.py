@@ -1,5 +1,5 @@
-"""Adds controls found in the picture of the screen to those that the platform lists, or replaces them: text
-and known icons; and adds names of colours. An action on a found control is done at its centre."""
+"""Adds controls found in the screen's picture (text and known icons) to those that the platform lists, or
+replaces those; and adds names of colours. An action on a found control is done at its centre."""
 
 import functools
 import io
@@ -76,7 +76,7 @@ def perceive(observation: Observation, perception: Perception) -> Observation:
 
 def replace_perceived_labels(decision: Decision, perceived: Observation, original: Observation) -> Decision:
     """The decision with points instead of labels that only perception assigned, and without a text that
-    equals the shown one, which may hold a colour; unchanged where the environment is to refuse it."""
+    equals the shown one, which may hold a colour; unchanged if the environment should refuse it."""
     action = decision.action
     if not isinstance(action, PointedGesture) or not action.control_label:
         return decision

@@ -37,7 +37,7 @@ def marks_a_place(control: Control) -> bool:
 
 
 _MOST_LOOKS = 6
-"""How often to look for a control that is not on the screen yet."""
+"""Maximum looks for a control that is not on the screen yet."""
 _FIRST_WAIT_SECONDS = 0.25
 _MOST_TURNS = 8
 """Turns of the wheel downwards to find a control that may be scrolled away; then twice as many upwards."""
@@ -119,7 +119,7 @@ class RecordedAgent:
         if shortcuts and opened_a_window:
             self._window_at_shortcut = observation.window_title
         if isinstance(step.action, ClickInput | DragInput):
-            return self._give_up(step, "was made where no control is, and a place alone is not done again")
+            return self._give_up(step, "acted where there is no control, and a point alone is not repeated")
         return Decision(status="continue", thought=step.thought, action=step.action)
 
     def _handle_missing_control(self, step: TrajectoryStep, observation: Observation) -> Decision | None:
@@ -201,7 +201,7 @@ class RecordedAgent:
     def _missing_for_keys(self, step: TrajectoryStep, now: Observation) -> str:
         """What is missing compared with the screen on which the keys of the next step were pressed, or empty.
 
-        Compared are the window that the previous step had closed; the control that had the focus, by type,
+        Compares the window that the previous step had closed; the control that had the focus, by type,
         text and kind of parent; whether a field that held something does so again; tabs that came to the
         front.
         """
@@ -225,7 +225,7 @@ class RecordedAgent:
 
     @property
     def step_limit(self) -> int:
-        """Most steps that the agent can take, waiting included."""
+        """The most steps the agent can take, waiting included."""
         return (len(self.trajectory.steps) + 1) * (2 * (_MOST_LOOKS + 1) + 3 * _MOST_TURNS)
 
 

@@ -27,7 +27,7 @@ _TOP_LEVEL_KEYS = frozenset({"checksum", _ROOTS, "sync_metadata", "version"})
 
 
 def render_bookmarks(content: bytes) -> str | None:
-    """JSON with a record per bookmark or folder, in their order: its `id`, which stays when it is renamed,
+    """JSON with a record per bookmark or folder, in their order: its `id`, which survives renaming,
     the path of the `folder` that holds it, its `name`, and the `address` of a bookmark. None for anything but
     a file of bookmarks."""
     if not content.lstrip().startswith(b"{") or b'"roots"' not in content:
@@ -62,7 +62,7 @@ _STROKE, _TEXT = "stroke", "text"
 
 def render_journal(root: ElementTree.Element) -> str:
     """JSON with, per page, its `background` (`plain`, `lined`, `pdf` and others), the `file` it shows, and
-    its content in the order of writing: a `text`, a `stroke` by its tool, or anything else by a hash of its
+    its content in the order written: a `text`, a `stroke` by its tool, or anything else by a hash of its
     data.
 
     Fonts, colours, places and the preview are left out.
@@ -109,7 +109,7 @@ def _path_or_address(location: str) -> str:
     return path.replace("\n", " ")
 
 
-_SECONDS_OF_AN_HOUR = 3600
+_SECONDS_PER_HOUR = 3600
 _OPTIONAL_FIELDS = ("note", "priority")
 """Fields of a task that are shown unless they have the default."""
 
@@ -141,7 +141,7 @@ def render_project(root: ElementTree.Element) -> str | None:
 
 def _task(task: ElementTree.Element, names: dict[str, str], parent: ElementTree.Element) -> dict[str, object]:
     try:
-        hours = f"{int(task.get('work', '0')) / _SECONDS_OF_AN_HOUR:g}"
+        hours = f"{int(task.get('work', '0')) / _SECONDS_PER_HOUR:g}"
     except (ValueError, OverflowError):
         hours = ""
     complete = task.get("percent-complete", "0")

@@ -26,7 +26,7 @@ MOST_FILES = 3000
 _LOG_ENDINGS = ("-wal", "-shm", "-journal")
 """What SQLite appends to the name of a database for the files that accompany it."""
 _LARGEST_READ = 64 * 1024 * 1024
-"""Most bytes of a file that are read into memory."""
+"""Maximum bytes of a file read into memory."""
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -67,7 +67,7 @@ class FileSnapshots:
     def take(self) -> HomeFiles:
         """All files and directories under the home; blocks while changed files are read.
 
-        Folders are read level by level, so that of too many files the deepest are left out; their folders are
+        Folders are read level by level, so past the limit the deepest files are left out; their folders are
         reported as unseen. In texts, `~` stands for the home, whose path differs between environments.
         """
         seen: dict[str, tuple[tuple[_Stamp, ...], FileState]] = {}
@@ -218,7 +218,7 @@ def _stamps(file: Path) -> list[_Stamp]:
 
 
 def _decode(content: bytes, *, whole: bool) -> str | None:
-    """`content` as text, or None; unless it is the `whole` file, it may end inside of a character."""
+    """`content` as text, or None; unless it is the `whole` file, it may end inside a character."""
     mark, encoding = next((item for item in _BYTE_ORDER_MARKS if content.startswith(item[0])), (b"", "utf-8"))
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(content[len(mark) :], final=whole)

@@ -266,7 +266,7 @@ def _render_xml(text: str) -> tuple[str, str] | None:
 
 
 def _pdf_text(content: bytes) -> str | None:
-    """The lines of all pages in the order of writing, stripped, with ligatures as letters; empty pages give
+    """The lines of all pages in the order written, stripped, with ligatures as letters; empty pages give
     no lines. None for a document that is too long or cannot be read."""
     from pypdf import PdfReader
 
@@ -294,7 +294,7 @@ def _pdf_text(content: bytes) -> str | None:
 
 
 def picture_text(content: bytes, size: tuple[int, int] | None = None) -> str | None:
-    """JSON with `width` and `height` in pixels, `pixels`, a hash of their colours, and `colours`: the mean
+    """JSON with `width` and `height` in pixels, `pixels` (a hash of their colours), and `colours`: the mean
     colours of a grid of `GRID` by `GRID`, row by row, on a white background. With a `size`, only the upper
     left part of that size is described. None for anything but a picture."""
     try:

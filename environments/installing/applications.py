@@ -39,7 +39,7 @@ _STAMP_FORMAT = 1
 
 
 class _InstallationStamp(Record):
-    """Written last, so that a folder without it is half-finished."""
+    """Written last, so a folder without it is half-finished."""
 
     recipe: str
     size_bytes: int
@@ -143,7 +143,7 @@ def _install_or_skip(
             )
         fields["size_bytes"] = _install(application, place, data_folder, runner)
     except OSError as error:
-        reason = f"{error.strerror or error}: {error.filename or 'no file named'}"
+        reason = f"{error.strerror or error}: {error.filename or 'file unknown'}"
         fields = {"outcome": "failed", "reason": reason}
     except (EnvironmentFailureError, CatalogError, zipfile.BadZipFile) as error:
         fields = {"outcome": "failed", "reason": str(error)}

@@ -1,5 +1,5 @@
 """Finds the browser that runs web applications, and installs one if there is none; and configures its fonts.
-If a page names only families that are missing, its digits and spaces come from the emoji font. The browser
+If a page names only missing families, its digits and spaces would come from the emoji font. The browser
 ignores aliases, so installed fonts get the names of families of other desktops as their own, in fontconfig
 settings that only the browser reads."""
 

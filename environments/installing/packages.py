@@ -20,7 +20,7 @@ from taskloom.environments.errors import InstallationFailedError
 OPTIONAL_TOOLS = {
     "tesseract-ocr": "reads text off screenshots",
     "tesseract-ocr-eng": "reads text off screenshots",
-    "libatomic1": "the browser driver's own Node needs it",
+    "libatomic1": "runs the browser driver's own Node",
     "bubblewrap": "confines generated code and applications",
     "fonts-dejavu-core": "shows text",
     "fonts-droid-fallback": "shows text in Chinese, Japanese and Korean",
@@ -144,7 +144,7 @@ def missing_packages(packages: Sequence[str]) -> list[str]:
 
 
 def install_packages(packages: Sequence[str], runner: CommandRunner) -> None:
-    """Install the missing ones of `packages`; raises `InstallationFailedError` if there is no apt here, the
+    """Install missing `packages`; raises `InstallationFailedError` if there is no apt here, the
     user may not use it, or it fails."""
     with _apt_lock:
         missing = missing_packages(packages)
@@ -167,7 +167,7 @@ def install_packages(packages: Sequence[str], runner: CommandRunner) -> None:
 
 
 def _administrator_prefix() -> tuple[str, ...] | None:
-    """Prefix of commands that need root: empty for root, `sudo -n` if it asks no password, else None."""
+    """Prefix of commands that need root: empty for root, `sudo -n` if it needs no password, else None."""
     if os.geteuid() == 0:
         return ()
     if shutil.which("sudo") is None:

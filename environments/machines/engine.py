@@ -23,7 +23,7 @@ REMEDY = (
     "Install podman (Debian and Ubuntu: apt-get install podman runc; `taskloom install --platform"
     " linux_desktop` does it with root or sudo), or start docker."
 )
-"""What to do where no engine works."""
+"""What to do if no engine works."""
 
 _PREFIX = "taskloom"
 _CONTAINER_NAME = re.compile(rf"{_PREFIX}-(\d+)-(\d+)-[0-9a-f]+")

@@ -1,4 +1,4 @@
-"""Machines in which the applications of an environment run: containers of podman or docker. A machine is a
+"""Machines in which the applications of an environment run: podman or docker containers. A machine is a
 desktop with a small server, started clean, discarded after use, and reached over the server's Unix socket."""
 
 import asyncio
@@ -280,7 +280,7 @@ MachineMaker = Callable[[Path], Machine]
 
 
 class ReadyMachines:
-    """Provides clean machines, each used once; the next ones are started ahead, so that no reset waits."""
+    """Provides clean machines, each used once; the next ones are started in advance, so no reset waits."""
 
     def __init__(self, make: MachineMaker, folder: Path, ahead: int) -> None:
         """Once the first machine is taken, keep `ahead` others ready, made by `make` below `folder`."""

@@ -179,7 +179,7 @@ class Sandbox(WatchedFolder):
             **dict.fromkeys(("no_proxy", "NO_PROXY"), "localhost,127.0.0.1,::1"),
             **{variable: str(self.private / folder) for variable, folder in _PRIVATE_FOLDERS.items()},
             "HOME": str(self.home),
-            "TZ": "UTC",  # as in the pages
+            "TZ": "UTC",  # as in the browser
             "USER": "user",
             "LANG": "C.UTF-8",
             "LC_ALL": "C.UTF-8",

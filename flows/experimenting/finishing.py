@@ -160,7 +160,7 @@ def write_report(
 
 
 def _describe_errors(runs: Sequence[AgentRun]) -> Iterator[str]:
-    for end, words in (("agent_error", "an error of the agent"), ("invalid", "invalid")):
+    for end, words in (("agent_error", "an agent error"), ("invalid", "invalid")):
         for agent in dict.fromkeys(run.agent for run in runs):
             messages = Counter(run.message for run in runs if (run.agent, run.end) == (agent, end))
             for message, count in messages.most_common(1):

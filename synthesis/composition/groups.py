@@ -12,10 +12,10 @@ from taskloom.synthesis.composition.request import CompositionRequest
 from taskloom.taskgraph.bitmasks import bits, mask_of
 
 SMALL_POOL = 14
-"""Instances of a pool of which all closed sets are enumerated."""
+"""Instances in the largest pool with all closed sets enumerated."""
 
 _GROUP_SIZE, _SPARE = 10, 4
-"""Fewest members of a group, and members beyond the smallest set of the wanted levels."""
+"""Minimum size of a group, and members beyond the smallest set of the wanted levels."""
 _CATEGORIES, _DEPTH, _WIDTH = (
     by_measure(measure).name for measure in ("application_categories", "depth", "width")
 )
@@ -114,7 +114,7 @@ class Groups:
             by_category = [available & mask for mask in self._by_category]
             deep = [mask for mask in by_category if self._paths.exist(mask, length)]
             allowed = self._generator.choice(deep or by_category)
-        # Wide sets make sense if their branches meet at a place for several things.
+        # Wide sets make sense if their branches meet at a gatherer, a place for several things.
         gathering = self._pool.gatherers if level_in(cell, "width") == "hard" else 0
         path: list[int] = []
         for _ in range(_PATH_DRAWS):
@@ -225,7 +225,7 @@ class _Group:
 
     @property
     def joinable(self) -> int:
-        """Instances that can join; further ones of a subtask only if allowed or if put into one place."""
+        """Instances that can join; further ones of a subtask only if allowed or if a gatherer takes them."""
         return self.free if self._repeats else self.free & (~self.same_subtasks | self._gathered)
 
     def add(self, number: int) -> None:
@@ -246,7 +246,7 @@ class _Group:
 def chains_like(members: int, pool: CompiledPool, paths: Paths, seed: int) -> list[int]:
     """Chains of as many subtasks as the set `members`, from its application categories, most similar first.
 
-    A closed chain has depth n, so only one order exists.
+    A closed chain of n has depth n, so only one order exists.
     """
     generator = random.Random(f"twin {seed} {members}")
 

@@ -1,4 +1,4 @@
-"""Where new content comes from: what a performance pasted, imported, exported or copied was at the start.
+"""Where new content comes from: content at the start that was pasted, imported, exported or copied.
 
 Found with the checks themselves, so that the writer can use them to check what it is shown.
 """
@@ -23,7 +23,7 @@ from taskloom.prompts.shown_effects import CheckAsked, Origin
 from taskloom.taskgraph.records.evidence import CLIPBOARD, Evidence, FileState, is_open_document
 
 SCREEN = "screen"
-"""Represents the screen where a file path could be."""
+"""Stands for the screen in place of a file path."""
 _SHORTEST = 4
 _LARGEST_SOURCE = 64 * 1024
 _MOST_ORIGINS = 20
@@ -76,13 +76,13 @@ def _candidates(target: str, start: Evidence, end: Evidence, named: Collection[s
         yield from _relations(result, files, named)
     if copied:
         yield from _clipboard_sources((result.text or "").strip(), files)
-    elif not is_archive(result):  # other archives say the same about a file
+    elif not is_archive(result):  # archives list the same file identically
         yield from _same_fields(result, files) if new else ()
         yield from _table_records(result, files)
 
 
 def _sources(start: Evidence, target: str) -> Iterator[FileState]:
-    """The clipboard and the files, except `target`, whose content can have been taken over."""
+    """The clipboard and the files, except `target`, whose content may have been taken over."""
     for file in (view(start).place(CLIPBOARD), *start.files):
         readable = file is not None and file.text and len(file.text) <= _LARGEST_SOURCE and not file.truncated
         if file is not None and readable and (file.path != target or target == CLIPBOARD):
@@ -165,7 +165,7 @@ def _concatenations(result: FileState, start: Evidence, named: Collection[str]) 
 
 
 def _relations(result: FileState, sources: Sequence[FileState], named: Collection[str]) -> Iterator[Origin]:
-    """Records that belong together, and fields of them, that are all of a new file or of the clipboard."""
+    """Records that belong together, or fields of them, that make up a new file or the clipboard."""
     wanted = (result.text or "").strip()
     for source in sources if 0 < len(wanted) <= _LARGEST_SOURCE else ():
         form, tree = read(source.path, source.text or "")

@@ -115,7 +115,7 @@ def screens_in_view(screens: Sequence[SeenScreen]) -> tuple[ScreenInView, ...]:
 
 
 def screens_of(trajectory: Trajectory, application: Application) -> tuple[SeenScreen, ...]:
-    """The screens that a performance saw: the first has an empty path, the last is that of its end."""
+    """The screens that a performance saw, its final one last; the first has an empty path."""
     steps = trajectory.steps
     path = [step.target if not step.problem else None for step in steps]
     shown = [*(step.observation_controls for step in steps), trajectory.final_evidence.controls]
@@ -164,7 +164,7 @@ def found_records(
     start: Evidence,
     provenance: Provenance,
 ) -> tuple[FoundRecord, ...]:
-    """Record inputs of `subtasks` that the state or the screen after a reset mentions, each once.
+    """Records among `subtasks`' inputs that the state or screen after a reset mentions, each once.
 
     Values that a subtask gives to something new do not count, even if a longer text mentions them, nor do
     those that the catalogue names.

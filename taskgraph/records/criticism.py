@@ -111,7 +111,7 @@ class Review(Record):
     def _check_reasons(self) -> Self:
         if self.verdict == "accepted" and self.failed:
             raise ValueError(
-                f"an accepted task has every question answered with yes, but {', '.join(self.failed)} with no"
+                f"an accepted task has every question answered with yes, but not {', '.join(self.failed)}"
             )
         if self.verdict == "rejected" and not (self.failed or self.note.strip()):
             raise ValueError("a rejection must name a question that is answered with no, or give a reason")

@@ -158,9 +158,7 @@ def attempted(built_data: Path, tmp_path_factory: pytest.TempPathFactory) -> dic
         0,
         True,
     )
-    said = (
-        "Raises, an error of the agent in 2 attempts: ValueError: could not parse the model's answer (test_"
-    )
+    said = "Raises, an agent error in 2 attempts: ValueError: could not parse the model's answer (test_"
     assert any(line.startswith(said) for line in report.remarks)
     found: dict[str, list[AgentRun]] = defaultdict(list)
     with Warehouse(data / "warehouse", read_only=True) as warehouse:

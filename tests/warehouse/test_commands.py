@@ -206,7 +206,7 @@ def test_a_refused_import_makes_no_warehouse(ask: Run, tmp_path: Path) -> None:
 def test_an_export_says_what_was_left_out_and_what_was_compared(ask: Run, tmp_path: Path) -> None:
     result = ask("export", "omnibench", "--out", str(tmp_path / "out"), "--split", "train=1", "--size", "4")
 
-    assert "short of train: wanted 4 tasks, found 1" in result.stdout
+    assert "short in train: wanted 4 tasks, found 1" in result.stdout
     assert "sets: train 1, validation 0, test 0" in result.stdout
     assert "leaks: 0 (compared 1 instructions, 1 intents, 2 templates, 1 values)" in result.stdout
     assert result.exit_code == 1

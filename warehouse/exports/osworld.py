@@ -4,8 +4,8 @@ files.
 With sets, `test_train.json`, `test_validation.json` and `test_test.json` list each, as OSWorld's
 `--test_all_meta_path` reads them.
 
-A task that files alone can judge is exported with `taskloom judge` as its evaluator, which the machine must
-have. The sheet comes to the machine after the work (`postconfig`), so it cannot be read before; the copy of
+A task judgeable by files alone is exported with `taskloom judge` as its evaluator, which the machine must
+have. The judging sheet is sent after the work (`postconfig`), so it cannot be read before; the copy of
 the home folder that it compares with is made at the start, when all applications run but not yet the browser.
 Other tasks are refused with the reason. Tasks imported from OSWorld are exported unchanged.
 """
@@ -44,7 +44,7 @@ REFUSES_TASKS = True
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
-    """Write every task that files alone can judge, and lists of them by domain; refused without any."""
+    """Write every task judgeable by files alone, and lists of them by domain; refuses if there are none."""
     stems_by_set: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     refused: list[Refused] = []
     for task, originals in source.tasks_with(ImportedItem, "item_id"):
@@ -77,7 +77,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
         counts={"tasks": sum(len(stems) for stems in all_stems.values())},
         refused=tuple(refused),
         notes=(
-            "Own tasks assume a machine image that has `taskloom judge`, and on which each application is"
+            "Our tasks assume a machine image that has `taskloom judge`, and on which each application is"
             f" installed under {HOME}/applications.",
         ),
     )

@@ -29,7 +29,7 @@ _CONFIGURATIONS: tuple[tuple[str, type[Record], Kind], ...] = (
     ("tasks", Task, "task"),
 )
 _STEPS = "trajectory_steps"
-_ROWS = 200
+_BATCH_ROWS = 200
 
 
 def read(path: Path) -> Records:
@@ -47,7 +47,7 @@ def _rows(file: Path, label: str, record: type[Record], kind: Kind) -> Records:
     table = TABLE_OF_RECORD[record]
     known = {column.name for column in table.columns}
     try:
-        for number, row in enumerate(table_rows(file, label, _ROWS)):
+        for number, row in enumerate(table_rows(file, label, _BATCH_ROWS)):
             place = f"{label}:[{number}]"
             unknown = sorted(set(row) - known)
             try:
@@ -71,7 +71,7 @@ def _trajectories(path: Path) -> Records:
     for file in sorted((path / _STEPS).glob("*.parquet")):
         label = f"{_STEPS}/{file.name}"
         try:
-            for row in table_rows(file, label, _ROWS):
+            for row in table_rows(file, label, _BATCH_ROWS):
                 if pending and row.get("trajectory_id") != pending[0].get("trajectory_id"):
                     yield _trajectory(pending, label, gap)
                     pending, gap = [], False

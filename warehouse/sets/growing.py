@@ -15,18 +15,19 @@ from numpy.typing import NDArray
 from taskloom.warehouse.sets.key_table import KeyTable, SplitName
 
 Content = tuple[int, ...]
+"""The keys of a task, by number."""
 _Numbers = NDArray[np.int64]
 _Amounts = NDArray[np.float64]
 _SCALES: Final = (1.0, 0.7, 0.5, 0.35, 0.2, 0.1)
-"""Parts of their share to which the smaller sets are grown; the best result is taken."""
+"""Fractions of their share to which the smaller sets are grown; the best result is taken."""
 _MOST_CONTENTS: Final = 10_000
-"""Contents that are considered at most; further ones follow their keys."""
+"""Maximum contents considered; further ones follow their keys."""
 _MOST_EXCHANGES: Final = 20_000
-"""Exchanges that are tried at most."""
+"""Maximum exchanges tried."""
 _MOST_EXCHANGES_PER_CONTENT: Final = 50
 """The same per content."""
 _START_TEMPERATURE: Final = 0.004
-"""Loss that an exchange may cause at first, as a part of all tasks."""
+"""Loss that an exchange may cause at first, as a share of all tasks."""
 _SLACK: Final = 0.015
 """How far below its share a set may be without a penalty."""
 _PENALTY: Final = 8.0
@@ -45,15 +46,15 @@ def grow(table: KeyTable, group: Sequence[int], room: Mapping[SplitName, float])
     shared = [content for content in order[:_MOST_CONTENTS] if any(users[key] > 1 for key in content)]
     contents = shared or order[:1]
     sizes = [float(len(by_content[content])) for content in contents]
-    knot = _Knot(contents, np.array(sizes), np.array([room[name] for name in names]))
-    grown = [knot.grow(scale) for scale in _SCALES]
-    owner = knot.exchange(max(grown, key=knot.score))
-    owners = {key: names[owner[place]] for key, place in knot.place.items()}
+    component = _Component(contents, np.array(sizes), np.array([room[name] for name in names]))
+    grown = [component.grow(scale) for scale in _SCALES]
+    owner = component.exchange(max(grown, key=component.score))
+    owners = {key: names[owner[place]] for key, place in component.place.items()}
     dealt = _deal(order, names, owners)
     return {task: name for content, name in dealt.items() for task in by_content[content]}
 
 
-class _Knot:
+class _Component:
     """Contents by number, and the score of giving their keys to sets, the smallest set first."""
 
     def __init__(self, contents: Sequence[Content], sizes: _Amounts, room: _Amounts) -> None:

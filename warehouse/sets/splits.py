@@ -1,4 +1,4 @@
-"""Finds what must not occur in two sets, and reports on it from the outcome."""
+"""Finds what must not occur in two sets, and reports on the resulting sets."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -48,14 +48,14 @@ _COPY_SCRIPT = 'printf %s "$1" | xclip -selection clipboard -in >/dev/null 2>&1'
 _LATE_SECONDS = 0.6
 """Wait before a second look after an action without effect: a file dialog waits for timers of its own."""
 _LOOKS_AT_ANSWERED_DIALOG = 5
-"""How often to look again at a dialog that was answered with Enter: an application may work before it closes
+"""Further looks at a dialog that was answered with Enter: an application may work before it closes
 the dialog, and keys pressed meanwhile are lost."""
 _MOST_SILENCES = 4
 """How many looks in a row the application in front may leave unanswered before it counts as hung."""
 
 
 class DesktopEnvironment:
-    """A machine with the applications of the last reset; the next machine is started ahead."""
+    """A machine with the applications of the last reset; the next one is started in advance."""
 
     platform = "linux_desktop"
     simulated = False
@@ -163,7 +163,7 @@ class DesktopEnvironment:
                 step=self.log.step,
                 inputs=self.log.events,
                 screenshot=observation.screenshot,
-                screen=await asyncio.to_thread(self._display, observation),
+                screen=await asyncio.to_thread(self._display_text, observation),
                 controls=observation.controls,
                 text_under_cursor=under_pointer(observation.controls, self._pointer),
                 clipboard=clipboard,
@@ -195,7 +195,7 @@ class DesktopEnvironment:
                     raise EnvironmentBrokenError(f"The text could not be copied: {copied.errors}")
 
     async def rest(self) -> None:
-        """Stop the machine of the last reset; machines started ahead stay ready."""
+        """Stop the machine of the last reset; machines started early stay ready."""
         async with self._lock:
             await self._stop()
 
@@ -211,7 +211,7 @@ class DesktopEnvironment:
                 if files is not None:
                     await asyncio.to_thread(files.sandbox.close)
 
-    def _display(self, observation: Observation) -> str:
+    def _display_text(self, observation: Observation) -> str:
         """The picture of the display as text, if an application requests it; else empty."""
         states = (application.launch.state for application in self._applications.values())
         if not any(state is not None and state.screen for state in states):

@@ -35,10 +35,10 @@ class MachineFiles:
     async def lay(
         self, machine: Machine, applications: Sequence[Application], without: Collection[str]
     ) -> None:
-        """Write fixtures and prepared files into a clean machine, and run the preparing commands.
+        """Write fixtures and prepared files into a clean machine, and run the preparation commands.
 
         Raises:
-            ApplicationUnavailableError: a preparing command fails.
+            ApplicationUnavailableError: a preparation command fails.
         """
         self._send_all = True
         await asyncio.to_thread(self.sandbox.clear)

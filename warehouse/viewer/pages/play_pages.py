@@ -45,7 +45,7 @@ def add_pages(application: FastAPI, site: Site, people: Path | None) -> None:
         form = await form_of(request)
         turn = turn_in(people, attempt_id)
         if people is None or turn is None or turn.token != form.get("token", ""):
-            raise HTTPException(409, "This turn is over. Open the attempt again from the page Play.")
+            raise HTTPException(409, "This turn is over. Open the attempt again from the Play page.")
         write_whole(people / place_of(attempt_id) / MOVE, _move_of(form).model_dump_json())
         return RedirectResponse(f"{site.base_path}/play/{attempt_id}?after={turn.token}", status_code=303)
 
@@ -65,7 +65,7 @@ def waiting(people: Path | None) -> list[Turn]:
 
 
 def turn_in(people: Path | None, attempt_id: str) -> Turn | None:
-    """The turn of a waiting attempt; None where it does not wait."""
+    """The turn of a waiting attempt; None if it is not waiting."""
     return _read_turn(people / place_of(attempt_id) / TURN) if people is not None else None
 
 

@@ -39,7 +39,7 @@ class Frame:
     mark: tuple[int, int, int, int] | None
     """Left, top, width and height of the control, in pixels of the picture."""
     points: tuple[tuple[int, int], ...]
-    """Points of the action on the picture, in pixels; several for a drag, none where it has no place."""
+    """Points of the action on the picture, in pixels; several for a drag, none if it has no position."""
 
 
 def step_of(text: str) -> int:
@@ -97,8 +97,8 @@ _CALLS_OF_ITEM = (
 
 
 ReadCall = Callable[[str], object]
-"""Reads the call with a key for the template: its `messages` with `role` and `content`, and its `reply`; None
-where they are unknown."""
+"""Finds, by its key, what the template shows of a call: its `messages` with `role` and `content`, and its
+`reply`; None if unknown."""
 
 
 def calls_for(warehouse: Warehouse, item_id: str) -> list[dict[str, JsonValue]]:

@@ -62,7 +62,7 @@ class _Place:
     parent_text: str = ""
     parent_type: str = ""
     section: str = ""
-    whole: bool = False
+    in_self_contained: bool = False
 
 
 def open_windows(forest: Forest) -> dict[int, int]:
@@ -124,7 +124,7 @@ class _Listing:
             kind, text, row = self._describe_cell(node)
         elif node.role == Role.ICON and self.nodes[node.parent].role not in _ICON_VIEWS:
             kind = "Button" if self.nodes[node.parent].role in (Role.TEXT, Role.ENTRY) else "Image"
-        if (place.whole and kind in ("Text", "Image")) or (not text and kind not in _NAMELESS):
+        if (place.in_self_contained and kind in ("Text", "Image")) or (not text and kind not in _NAMELESS):
             return None
         box = _clip(node.box, place.visible)
         point = box and self.cover.free_point(box, node.process, place, beside=kind == "Spinner")
@@ -208,13 +208,13 @@ def _place_inside(node: Node, place: _Place, listed: bool) -> _Place:
         place = replace(place, parent_text=text, parent_type=kind)
     if node.role in _POPUP_ROLES:
         # Menus open outside of the window to which they belong.
-        place = replace(place, in_popup=True, visible=place.screen, whole=False)
+        place = replace(place, in_popup=True, visible=place.screen, in_self_contained=False)
     elif node.role in (_VIEWPORT, _SCROLL_PANE, Role.TABLE, Role.TREE_TABLE) and node.box is not None:
         place = replace(place, visible=_clip(node.box, place.visible) or (0, 0, 0, 0))
     if node.role in (_PANEL, _GROUPING, Role.PAGE_TAB) and node.name.strip():
         place = replace(place, section=node.name.strip())
     if listed and CONTROL_TYPES.get(node.role) in _SELF_CONTAINED and node.role != Role.MENU:
-        place = replace(place, whole=True)
+        place = replace(place, in_self_contained=True)
     return place
 
 
@@ -225,11 +225,11 @@ def _reading_order(node: Node) -> tuple[int, int, int]:
 
 
 def _is_modal(node: Node, forest: Forest) -> bool:
-    """Whether `node` is a window that blocks others of its process; a dialog inside of a window, such as one
-    of a page, is not."""
+    """Whether `node` is a window that blocks others of its process; a dialog inside a window, such as a
+    web page's, is not."""
     above = forest.nodes.get(node.parent)
-    alone = above is None or above.role == Role.APPLICATION
-    return alone and node.role in _WINDOW_ROLES and node.has(State.MODAL) and node.has(State.SHOWING)
+    is_root = above is None or above.role == Role.APPLICATION
+    return is_root and node.role in _WINDOW_ROLES and node.has(State.MODAL) and node.has(State.SHOWING)
 
 
 def _row_names(nodes: Iterable[Node]) -> dict[tuple[Reference, int], tuple[str, Reference]]:

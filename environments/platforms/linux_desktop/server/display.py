@@ -34,7 +34,7 @@ class Window:
     name: str = ""
     """Its class, the name that its program gives to the window manager."""
     popup: bool = False
-    """Whether it is not managed by the window manager, as menus and tooltips."""
+    """Whether it is not managed by the window manager, like menus and tooltips."""
 
     def contains(self, x: int, y: int) -> bool:
         """Whether the point lies inside."""

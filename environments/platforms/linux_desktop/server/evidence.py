@@ -1,4 +1,4 @@
-"""What the checks read in a machine: files, settings, processes, clipboard, and messages of mail folders."""
+"""What checks read from a machine: files, settings, processes, clipboard, and messages in mail folders."""
 
 import base64
 import csv
@@ -212,7 +212,7 @@ def _message_files(place: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _message(content: bytes) -> Message:
-    """The message in a file; in a queued message, notes of the program may precede it."""
+    """The message in a file; in a queued message, the program's notes may precede it."""
     message = message_from_bytes(content)
     _, mark, below = content.replace(b"\r\n", b"\n").partition(b"\n\n")
     if message["from"] is None and mark:
@@ -278,7 +278,7 @@ def _attachment(part: Message) -> dict[str, object]:
 
 
 def _text(part: Message) -> str | None:
-    """The text of a part; None for other content, including PDF documents that consist of letters."""
+    """The text of a part; None for other content, including PDF documents that decode as text."""
     content = part.get_payload(decode=True)
     if not isinstance(content, bytes) or content.startswith(b"%PDF-"):
         return None
