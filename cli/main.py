@@ -18,7 +18,7 @@ COMMANDS: PluginKind[Any] = PluginKind("command", TaskloomError, folder="taskloo
 """Modules with a function `register(app)`, which adds their commands."""
 MEANINGS = {
     ExitCode.DONE: "done",
-    ExitCode.NEGATIVE_ANSWER: "the answer is no",
+    ExitCode.NEGATIVE_ANSWER: "negative result",
     ExitCode.BAD_INPUT: "bad input",
     ExitCode.BUDGET_EXHAUSTED: "the budget is used up",
     ExitCode.MISSING_REQUIREMENT: "something is missing on this machine",

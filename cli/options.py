@@ -72,7 +72,7 @@ class RunOptions:
             help="Print the plan with expected model calls, tokens and cost by stage; change nothing.",
         ),
     ] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False
     as_json: JsonOption = False
 
     def load(self, *more: str, warehouse: str | None = None) -> Settings:

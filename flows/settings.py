@@ -65,7 +65,7 @@ class FanOutSettings(Record):
     """Address of this machine at which workers reach the run; needed if `scheduler` has workers on other
     machines."""
     losses: int = Field(default=10, ge=1)
-    """How many workers in a row an item may lose before the run stops."""
+    """How many workers in a row may die on one item before the run stops."""
 
 
 class GateSettings(Record):
@@ -78,18 +78,16 @@ class GateSettings(Record):
     subtasks_lost: float = Field(default=0.2, ge=0, le=1)
     """Largest share of verified subtasks that may be lost."""
     task_rejections: float = Field(default=0.3, ge=0, le=1)
-    """How much larger the share of rejected tasks may be, among those made since the previous version, than
-    in that version."""
+    """How much the share of rejected tasks may rise from the previous version to the tasks made since."""
     subtask_rejections: float = Field(default=0.3, ge=0, le=1)
     """The same for proposed subtasks."""
     judge_misses: float = Field(default=0.2, ge=0, le=1)
-    """The same for spoilt instructions that the judge did not notice. `validation.minimum_hits` is the limit
-    without a comparison."""
+    """The same for spoilt instructions that the judge did not notice. `validation.minimum_hits` is the
+    absolute limit."""
     replay_failures: float = Field(default=0.3, ge=0, le=1)
     """The same for failed replays."""
     variety_lost: float = Field(default=0.15, ge=0, le=1)
-    """How much larger the self-BLEU-4 of the new instructions may be than that of equally many of the
-    previous version."""
+    """How much the self-BLEU-4 of the new instructions may exceed that of as many old ones."""
     fewest_compared: int = Field(default=20, ge=1)
     """Minimum number of items, both new and in the previous version, for a share to be compared."""
 
@@ -98,17 +96,17 @@ class NightSettings(Record):
     """Settings of nights: builds that extend a dataset on their own."""
 
     enabled: bool = False
-    """Whether a build is a night (`taskloom build --night`): it explores only what is new or changed,
-    verifies a share of the verified subtasks again, and composes what the dataset still lacks of
+    """Whether a build maintains the dataset (`taskloom build --night`): it explores only what is new or
+    changed, performs a share of the verified subtasks again, and composes what the dataset still lacks of
     `composition`, which then describes the whole dataset."""
     recheck_share: float = Field(default=0.05, ge=0, le=1)
-    """Share of the verified subtasks that a night performs again, the least recently performed first; if one
+    """Share of the verified subtasks that such a build performs again, least recently performed first; if one
     fails, all others of its application are performed too. 0 performs none."""
     recheck_attempts: int = Field(default=2, ge=1)
-    """How often a subtask must fail in a night before it is retired."""
+    """How often a subtask must fail in such a build to be retired."""
     explore_for_shortage: bool = True
-    """Whether an unchanged application is explored again, once, if the last composition lacked something
-    other than when it was explored. Only a model that plays the explorer can use this."""
+    """Whether an unchanged application is explored again, once, if composition now lacks something that it
+    did not lack at the last exploration. Only used with a model in the role `explorer`."""
 
 
 class RunCallSettings(CallSettings):
@@ -153,15 +151,15 @@ class Settings(BaseSettings):
     applications: tuple[str, ...] = ()
     """Applications to use; all installed ones when empty."""
     worlds: tuple[str, ...] = ()
-    """Worlds in which subtasks are verified and tasks composed, besides the first: kind and seed, such as
-    `bakery-1`. Every subtask is also verified in the first of these."""
+    """Worlds, besides the office, in which tasks are composed: kind and seed, such as `bakery-1`. Every
+    subtask is verified in the office and in the first of these."""
     platform: str = "web_browser"
     """Platform whose applications are used, or several joined, such as `linux_desktop+web_browser`, whose
-    applications then share one screen. `simulated` has a few small ones for tests and trials; every
-    record says so."""
+    applications then share one screen. `simulated` has a few small ones for tests and trials; their records
+    are marked."""
     environments: int = Field(default=0, ge=0, le=64)
-    """Number of concurrent environments. With 0: two per core at first, since they wait half of the time,
-    then more while the processor is idle, as when models think, or fewer."""
+    """Number of concurrent environments. With 0: two per core at first, then more while the processor is idle
+    (as when models think), or fewer if it or memory runs short."""
     isolation: Isolation = "automatic"
     """Whether bubblewrap isolates applications and evaluation functions: `always`, `never` (at your own
     risk), or `automatic`, which isolates where that works and otherwise refuses to let a model act."""

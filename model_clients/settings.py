@@ -88,7 +88,7 @@ class RoleSettings(Record):
     """The model of a role and its fallbacks."""
 
     model: ModelSettings
-    """The model asked."""
+    """The role's model."""
     fallbacks: tuple[ModelSettings, ...] = ()
     """Models to ask in turn if the first cannot answer; every use is recorded."""
 
@@ -108,7 +108,7 @@ class RetrySettings(Record):
     """How failing calls are retried, and when a failing provider is paused."""
 
     attempts: int = Field(default=8, ge=1)
-    """Highest number of tries per call, over all kinds of failures."""
+    """Maximum tries per call, over all kinds of failures."""
     first_wait_seconds: float = Field(default=0.5, ge=0)
     """Upper bound of the random wait before the second try; doubles with each try."""
     longest_wait_seconds: float = Field(default=30, ge=0)
@@ -120,7 +120,7 @@ class RetrySettings(Record):
     longest_pause_seconds: float = Field(default=60, gt=0)
     """Longest pause."""
     longest_outage_seconds: float = Field(default=300, gt=0)
-    """If a provider has only failed for this long, the run stops instead of waiting any longer."""
+    """If a provider has done nothing but fail for this long, the run stops instead of waiting."""
 
 
 class BatchSettings(Record):
@@ -135,7 +135,7 @@ class BatchSettings(Record):
             ModelRole.CRITIC,
         }
     )
-    """Roles whose calls do not depend on a live screen."""
+    """Roles whose calls may be batched: they need no live screen."""
     largest: int = Field(default=1000, ge=1, le=50_000)
     """Maximum number of requests in a batch."""
     gather_seconds: float = Field(default=20, ge=0)

@@ -32,13 +32,13 @@ class IntentSettings(Record):
     """Settings of intent extraction."""
 
     wanted: int = Field(default=40, ge=1)
-    """Most intents of a run."""
+    """Maximum intents per run."""
     per_call: int = Field(default=20, ge=1)
-    """Most intents asked for in one call."""
+    """Maximum intents requested per call."""
     smallest_group: int = Field(default=2, ge=1)
-    """Fewest subtasks of a group."""
+    """Minimum subtasks per group."""
     largest_group: int = Field(default=14, ge=1)
-    """Most subtasks of a group."""
+    """Maximum subtasks per group."""
 
 
 BARREN_CALLS = 2

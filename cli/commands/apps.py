@@ -151,7 +151,7 @@ def check(
 
 
 def new(
-    name: Annotated[str, typer.Argument(help="Name of the application: small letters, digits, underscores.")],
+    name: Annotated[str, typer.Argument(help="Name: lowercase letters, digits, underscores.")],
     from_pypi: Annotated[
         str, typer.Option("--from-pypi", help="Python package, as name or name==version.")
     ] = "",

@@ -61,7 +61,8 @@ def explore(options: RunOptions) -> None:
 
 
 def compose(options: RunOptions, tasks: TasksOption = None) -> None:
-    """Compose tasks from the verified subtasks of the warehouse, and write, validate and replay them.
+    """Compose tasks from the verified subtasks of the warehouse, write their instructions, validate and
+    replay them.
 
     Examples:
       taskloom compose --tasks 200 --seed 7

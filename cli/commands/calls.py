@@ -59,7 +59,7 @@ def prune(
     failed: Annotated[bool, typer.Option("--failed", help="Delete calls without a reply.")] = False,
     requests: Annotated[
         bool,
-        typer.Option("--requests", help="Delete messages and pictures; replies stay and still save calls."),
+        typer.Option("--requests", help="Delete messages and pictures; replies are kept and still reused."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:

@@ -28,7 +28,7 @@ def evaluate(
     options: RunOptions,
     experiment: Annotated[
         Path | None,
-        typer.Argument(help="YAML file of an experiment; without one, the options say what is measured."),
+        typer.Argument(help="YAML file of an experiment; without one, the options define the experiment."),
     ] = None,
     agent: Annotated[
         str,
@@ -45,7 +45,7 @@ def evaluate(
         int,
         typer.Option(
             min=0,
-            help="Steps without any completed subtask after which a task has failed; 0 for the protocol's.",
+            help="Steps without a newly completed subtask that end an attempt; 0 for the protocol's value.",
         ),
     ] = 0,
     instructions: Annotated[
@@ -59,7 +59,7 @@ def evaluate(
 
     Prints the agents' figures with intervals, and how attempts ended. Everything is kept: the tables
     `experiments`, `agent_runs`, `agent_steps` and `agent_scores`, and a folder with the report. After an
-    interruption, the same command resumes. `--seed` is that of the agents; it never changes the tasks.
+    interruption, the same command resumes. `--seed` applies to the agents; it never changes the tasks.
 
     Examples:
       taskloom evaluate experiment.yaml

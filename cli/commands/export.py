@@ -68,13 +68,15 @@ def export(
     against: Annotated[
         list[str] | None,
         typer.Option(
-            help="Leave out tasks that resemble one of these: a published collection as FORMAT:PATH, such as"
+            help="Leave out tasks that resemble any in: a published collection as FORMAT:PATH, such as"
             " osworld:evaluation_examples; a table (Parquet, JSON, CSV) as FILE or FILE:COLUMN; or a text"
             " file, one instruction per line."
         ),
     ] = None,
-    coordinates: Annotated[str, typer.Option(help="absolute, unit or thousand.")] = "absolute",
-    granularity: Annotated[str, typer.Option(help="step or trajectory.")] = "step",
+    coordinates: Annotated[
+        str, typer.Option(help="Points in pixels (absolute), 0 to 1 (unit) or 0 to 1000 (thousand).")
+    ] = "absolute",
+    granularity: Annotated[str, typer.Option(help="A record per step or per trajectory.")] = "step",
     instructions: Annotated[str, typer.Option(help="low (subtasks) or high (whole tasks).")] = "low",
     window: Annotated[
         int, typer.Option(min=0, help="Maximum steps per record, with --granularity trajectory; 0 for all.")
@@ -91,7 +93,9 @@ def export(
     agent: Annotated[str, typer.Option(help="Only this agent's attempts, if given.")] = "",
     image_urls: Annotated[
         str,
-        typer.Option(help="Pictures of openai_chat: data, or the address at which you serve the folder."),
+        typer.Option(
+            help="Pictures of openai_chat: data (inline), or the address at which you serve the folder."
+        ),
     ] = "data",
     licence: Annotated[str, typer.Option(help="Licence on the dataset card.")] = "apache-2.0",
     replay_all: Annotated[

@@ -27,8 +27,8 @@ def match(
     grounding accuracy.
 
     A line is `{"trajectory_id": …, "actions": "pyautogui.click(3, 4)"}` for a whole recording, in pixels of
-    its pictures, or has a "step" too, for the next action at that step. `task_id` instead names a task that
-    was imported from OmniACT. The code is read, never run.
+    its pictures; with a "step" it is for that step's action. Use `task_id` instead for a task imported from
+    OmniACT. The code is read, never run.
 
     Examples:
       taskloom match predictions.jsonl --json

@@ -38,7 +38,7 @@ def score(
     ] = "",
     again: Annotated[
         bool,
-        typer.Option("--again", help="Judge the recorded attempts of an experiment with today's functions."),
+        typer.Option("--again", help="Judge the recorded attempts of an experiment with current functions."),
     ] = False,
     critic: Annotated[
         bool,
@@ -46,7 +46,7 @@ def score(
     ] = False,
     people: Annotated[
         Path | None,
-        typer.Option(help="CSV of people's scores: attempt, completion, alignment (percent)."),
+        typer.Option(help="CSV of human scores: attempt, completion, alignment (percent)."),
     ] = None,
     settings: SettingsOption = None,
     data: DataOption = None,
@@ -54,9 +54,9 @@ def score(
 ) -> None:
     """Print coverage rate and logical consistency (section 4.1) of the completed subtasks.
 
-    With `--again`, all scores of an experiment are computed again from its recordings, without an environment
-    or a model, and its report is rewritten: for functions and metrics that have changed. With `--critic`
-    and `--people`, second opinions are added to it, with their agreement and correlation (Figure 5).
+    After functions or metrics change, `--again` recomputes all scores of an experiment from its recordings,
+    without an environment or a model, and rewrites its report. `--critic` and `--people` add second opinions
+    to the report, with their agreement and correlation (Figure 5).
 
     Examples:
       taskloom score task.json --completed a,b,c

@@ -51,8 +51,8 @@ def sql(
         int | None,
         typer.Option(
             min=0,
-            help=f"Print at most this many rows ({MOST_ROWS:,} by default, and then a cut answer as CSV or"
-            " JSON ends with exit code 1); 0 for all. --parquet writes all.",
+            help=f"Print at most this many rows ({MOST_ROWS:,} by default; if that cuts CSV or JSON, the"
+            " exit code is 1); 0 for all. --parquet writes all.",
         ),
     ] = None,
     warehouse: WarehouseOption = None,

@@ -59,8 +59,8 @@ def verify(
 
     Verified subtasks are not verified again; rejected proposals are tried again only with --again.
 
-    An examination prints the kill matrix: how much of each family of wrong and right work the function judges
-    correctly, and for the rest what was done and what the function answered. The exit code is 1 if a
+    An examination prints the kill matrix: how many wrong and right cases of each family the function judges
+    correctly and, for each other case, what was done and what the function answered. The exit code is 1 if a
     function is not acceptable.
 
     Examples:

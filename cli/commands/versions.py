@@ -26,9 +26,9 @@ def register(app: typer.Typer) -> None:
 
 def publish(
     name: Annotated[str, typer.Argument(help="Name; the next v<number> by default.")] = "",
-    description: Annotated[str, typer.Option(help="Description for people.")] = "",
+    description: Annotated[str, typer.Option(help="Free-text description.")] = "",
     force: Annotated[
-        bool, typer.Option("--force", help="Publish although a gate failed; this is recorded.")
+        bool, typer.Option("--force", help="Publish even if a gate fails; this is recorded.")
     ] = False,
     warehouse: WarehouseOption = None,
     as_json: JsonOption = False,
@@ -77,7 +77,7 @@ def tag(
 def clean(
     keep: Annotated[
         int | None,
-        typer.Option(min=1, help="Versions to keep, the newest and the tagged ones; all by default."),
+        typer.Option(min=1, help="Newest versions to keep, besides tagged ones; all by default."),
     ] = None,
     hours: Annotated[float, typer.Option(min=0, help="Keep unpublished states younger than this.")] = 24.0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be removed.")] = False,

@@ -24,7 +24,7 @@ def view(
     review: Annotated[
         bool,
         typer.Option(
-            "--review", help="Let people accept and reject tasks; otherwise the dataset is only read."
+            "--review", help="Let people accept and reject tasks; otherwise the viewer is read-only."
         ),
     ] = False,
     warehouse: WarehouseOption = None,
@@ -32,9 +32,9 @@ def view(
 ) -> None:
     """Browse a dataset in a local web viewer: tasks, graphs, replays, evaluation functions, costs and SQL.
 
-    On the Play page, people act in attempts of the agent `human`.
+    On the Play page, a person makes the attempts of the agent `human`.
 
-    With --review, people accept or reject tasks by keyboard, under their names, by the rubric of
+    With --review, people accept or reject tasks by keyboard, under their names, using the rubric of
     docs/quality.md. `taskloom sql acceptance` prints the rates; `taskloom export --accepted` exports accepted
     tasks.
 

@@ -17,7 +17,7 @@ class Quota(Record):
     count: int = Field(ge=1)
     """Number of tasks."""
     name: str = ""
-    """Name of the quota in the account, such as a capability."""
+    """Name of the quota in reports, such as a capability."""
 
 
 class CompositionRequest(Record):
@@ -39,28 +39,28 @@ class CompositionRequest(Record):
     ranges: MeasureRanges = MeasureRanges()
     """Ranges of values to which all tasks are confined, if levels are too coarse."""
     minimum_size: int = Field(default=2, ge=1, le=MAXIMUM_SUBTASKS)
-    """Fewest subtasks of a task."""
+    """Minimum subtasks per task."""
     maximum_size: int = Field(default=6, ge=1, le=MAXIMUM_SUBTASKS)
-    """Most subtasks of a task; depth and width are both hard from nine subtasks."""
+    """Maximum subtasks per task; hard depth with hard width takes at least nine."""
     maximum_components: int = Field(default=1, ge=1, le=MAXIMUM_SUBTASKS)
-    """Most weakly connected components; with one, all subtasks of a task are linked."""
+    """Maximum weakly connected components per task; with 1, all its subtasks are linked."""
     maximum_readers: int = Field(default=2, ge=1, le=MAXIMUM_SUBTASKS)
-    """Most subtasks of a task that read the product of one of them."""
+    """Maximum subtasks of a task that read the same subtask's product."""
     maximum_ends: int = Field(default=2, ge=1, le=MAXIMUM_SUBTASKS)
-    """Most subtasks of a task whose results no other subtask reads; its goal must name these. Results that go
-    to one page or folder count once."""
+    """Maximum subtasks of a task whose results no other subtask reads; the goal must name these. Results that
+    go to one page or folder count once."""
     near_duplicate_share: float = Field(default=0.75, gt=0, le=1)
-    """Two tasks are near-duplicates, and one is left out, if they have at least this share of the
-    bound subtasks of the larger in common. With 1, only equal tasks are."""
+    """Two tasks are near-duplicates, and one is left out, if they share at least this fraction of the larger
+    one's instances. With 1, only identical tasks are."""
     subtask_share: float = Field(default=0.05, gt=0, le=1)
-    """Largest share of the tasks that may contain one bound subtask; five times as many may contain one
-    subtask with any values. Twenty tasks are always allowed, and in small pools three times an even share."""
+    """Largest share of the tasks that may contain the same instance; five times that for the same subtask
+    with any values. Twenty tasks are always allowed, and in small pools three times an even share."""
     pattern_share: float = Field(default=0.02, gt=0, le=1)
     """Largest share of the tasks that may consist of the same subtasks with other values; five are always
     allowed."""
     links: int = Field(default=1500, ge=0)
-    """Most additional instances, in all worlds together, that take the product of another subtask although no
-    catalogue entry names it; 0 for none. Builds add them; `taskloom plan` does not count them."""
+    """Maximum instances that a build adds, over all worlds, in which a subtask reads another's product that
+    no catalogue entry names; 0 for none. `taskloom plan` does not count them."""
     twins: bool = False
     """Whether to add a chain twin for every task that is not a chain (Figure 7)."""
 

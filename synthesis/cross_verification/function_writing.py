@@ -41,15 +41,15 @@ class VerificationSettings(Record):
     """Settings of cross-verification."""
 
     rounds: int = Field(default=3, ge=1)
-    """Rounds of performing and writing (N in the paper)."""
+    """Rounds of performing and function writing (N in the paper)."""
     functions_per_round: int = Field(default=3, ge=1)
     """Functions tried on the evidence of one round before the subtask is performed again."""
     parameter_sets: int = Field(default=2, ge=1)
     """Parameter sets that are performed and verified; the verified subtask does not include the others."""
     performances_per_instance: int = Field(default=5, ge=1)
-    """Most performances of one parameter set, over all rounds."""
+    """Maximum performances per parameter set, over all rounds."""
     other_subtasks: int = Field(default=6, ge=0)
-    """Performances of other subtasks that the function is tested on; some may turn out to be right work."""
+    """Performances of other subtasks that the function is tested on; some may turn out to be correct."""
     writers: int = Field(default=1, ge=1, le=2)
     """Functions written independently of each other, which must agree on everything recorded; 2 doubles the
     writer's calls."""

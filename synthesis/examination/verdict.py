@@ -40,7 +40,7 @@ class Thresholds(Record):
     idle condition."""
 
     least_other_subtasks: int = Field(default=3, ge=0)
-    """Fewest other subtasks it must have been tested on; the paper uses three."""
+    """Minimum other subtasks a function must be tested on; the paper uses three."""
     second_route_required: bool = False
     """Whether performances by two different routes are required, and must be accepted."""
 

@@ -45,19 +45,19 @@ class ExplorationSettings(Record):
     """Settings of exploration."""
 
     subtasks_per_application: int = Field(default=60, ge=1)
-    """Most subtasks of one application: the curated ones come first; the explorer is asked for the rest."""
+    """Maximum subtasks per application: the curated ones come first; the explorer is asked for the rest."""
     core_only: bool = False
     """Whether to take only those curated subtasks that the catalogue marks as core; the explorer is still
     asked for the rest."""
     look_at_application: bool = True
     """Whether to start the application and show its first screen to the model."""
     walk_steps: int = Field(default=60, ge=0)
-    """Most actions for looking at further screens, breadth first and without keeping changes, before a model
-    is asked; 0 shows it only the first screen. A later exploration of the same version continues there."""
+    """Maximum actions for visiting further screens, breadth first and keeping no changes, before a model is
+    asked; with 0 it sees only the first. A later exploration of the same version continues from there."""
     declaration_votes: int = Field(default=3, ge=1)
     """How many independent declarations of a subtask's resources must agree; 1 accepts the first one."""
     declaration_rounds: int = Field(default=8, ge=1)
-    """Most declarations asked for, including the proposal."""
+    """Maximum declarations requested, including the proposal."""
     revisions: int = Field(default=2, ge=0)
     """How often a proposal that recorded evidence contradicts may be proposed again."""
 

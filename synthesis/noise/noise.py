@@ -58,10 +58,10 @@ class NoiseSettings(Record):
     """How long applications are watched."""
 
     recordings: int = Field(default=2, ge=0)
-    """Idle recordings of each application and version, in its worlds in turn. With 0 nothing is measured, and
+    """Idle recordings of each application version, in its worlds in turn. With 0 nothing is measured, and
     existing measurements apply. Names that differ at each start are recognised only with two or more."""
     seconds: float = Field(default=3.0, ge=0)
-    """Shortest duration of each recording; what an application does less often is not seen."""
+    """Shortest duration of each recording; less frequent changes are missed."""
 
 
 async def measure_noise(

@@ -43,23 +43,23 @@ class ReplaySettings(Record):
     """Successful orders performed, if a task has that many."""
     components: bool = True
     """Whether every distinct component is performed before the instructions of its tasks are judged: in one
-    order, or in `orders` of them if two of its subtasks share an application."""
+    order, or in `orders` orders if two of its subtasks share an application."""
     pairs: bool = False
     """Whether verification also performs pairs of subtasks that may disturb each other, in both orders."""
     actions: int = Field(default=0, ge=0)
-    """Recorded actions of a run after which no further replay of components is started, with eight added for
-    each application opened; 0 means no limit. They are counted and not timed, so a slow machine makes much
-    the same dataset. If they do not suffice for all components, those of most tasks are performed first.
-    Tasks whose components have not been performed by then are kept and marked as not covered."""
+    """Recorded actions of a run after which no further replay of components starts; each application opened
+    counts as eight more. 0 means no limit. Actions are counted, not time, so a slow machine makes much the
+    same dataset. Components that occur in the most tasks come first. Tasks whose components have not been
+    performed by then are kept and marked as not covered."""
     rounds: int = Field(default=3, ge=1)
-    """How often, at most, tasks are composed and their components performed: after the first round, to
-    replace tasks that replays rejected."""
+    """Maximum rounds of composing tasks and performing their components; later rounds replace tasks that
+    replays rejected."""
     covered_only: bool = False
-    """Whether tasks that are not covered when the actions are used up wait instead of being kept: they have
-    no instruction yet, no export takes them, and a later run continues with them."""
+    """Whether tasks that are not covered when the actions are used up are put off: they have no instruction
+    yet, no export takes them, and a later run continues with them."""
     slip_share: float = Field(default=0.0, ge=0, le=1)
-    """Share of the replays in which the player makes one harmless mistake, notices it and takes it back. Its
-    steps are marked; an order that fails with a slip is performed again without it."""
+    """Share of the replays with one harmless mistake (a slip) that is noticed and undone. Its steps are
+    marked; an order that fails with a slip is performed again without it."""
 
 
 _MOST_STARTS = 2

@@ -78,7 +78,7 @@ class TrajectorySettings(Record):
     """Settings of performances."""
 
     step_limit: int = Field(default=30, ge=1)
-    """Most steps of one performance."""
+    """Maximum steps per performance."""
     coordinates: Coordinates = "labels"
     """How the actor says where: by `labels` of controls, or also by points in `pixels`, `fractions` or
     `thousandths`."""
@@ -86,14 +86,14 @@ class TrajectorySettings(Record):
     """How the actor is called: for one action as JSON per step, with the list of controls; or through its
     provider's own `computer` tool (OpenAI, Anthropic), which sees only the screen."""
     pictures: Literal["needed", "always"] = "needed"
-    """When the actor sees the screen in addition to the list of controls: `needed` at its first step and
-    where the list does not show what happened or what is there. The computer tool always sees it."""
+    """When the actor also sees the screen: `always`, or as `needed` (at its first step, and where the list of
+    controls does not show what happened or what is there). The computer tool always sees it."""
     safety_checks: SafetyPolicy = "refuse"
     """With the computer tool: what happens to actions that the provider flags as unsafe. `acknowledge`
     carries them out."""
     another_way: bool = True
-    """Whether the second performance of a subtask is asked to take another route, so that functions meet two
-    routes."""
+    """Whether the second performance of a subtask is to take another route, so that functions are tested on
+    two."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ class ValidationSettings(Record):
     permuted_instructions: int = Field(default=0, ge=0)
     """Further instructions per task that present its subtasks in other orders (Table 8)."""
     spoilt_share: float = Field(default=0.2, ge=0, le=1)
-    """Share of the validated tasks whose instruction is also spoilt and given to the judge, to learn what it
+    """Share of the validated tasks whose instruction is also deliberately spoilt, to measure what the judge
     notices."""
     minimum_hits: float = Field(default=0.8, ge=0, le=1)
     """Share of the spoilt instructions that the judge must notice for a dataset version to be published."""
