@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 CELL_WIDTH = 60
-"""Longest text of a cell, in characters, on a terminal."""
+"""Maximum characters in a cell on a terminal."""
 _MIN_WIDTH = 8
-"""Characters that a column needs to be readable on a terminal."""
+"""Minimum readable column width on a terminal, in characters."""
 
 
 def print_json(value: object) -> None:
@@ -22,7 +22,7 @@ def print_json(value: object) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table; on a terminal, long cells are cut, and rows of one too wide are printed as lists."""
+    """Print a table; on a terminal, long cells are cut, and tables that are too wide become lists."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table

@@ -103,7 +103,7 @@ class RunOptions:
 
 
 def with_run_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add all options in `RunOptions`, its first parameter, to `command`; its own come first in its help."""
+    """Replace `command`'s first parameter with all options in `RunOptions`; its own come first in help."""
     hints = get_type_hints(RunOptions, include_extras=True)
     shared = [
         inspect.Parameter(

@@ -1,5 +1,5 @@
-"""The environment protocol, modelled on Gymnasium (reset, observe, act) and extended by evidence; and
-controls made from what the script in a page, or the server in a machine, lists."""
+"""The environment protocol, modelled on Gymnasium (reset, observe, act) and extended with evidence. Also
+makes controls from what a page's script or a machine's server lists."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol, runtime_checkable
@@ -27,7 +27,7 @@ class Environment(Protocol):
         """Return to the clean state of `applications` (the first in front) with exactly their fixtures.
 
         File fixtures at the paths in `without`, or below them, are left out: the task creates these files
-        itself, even where an application has them as fixtures for other tasks to read.
+        itself, even if an application has them as fixtures for other tasks to read.
 
         Raises:
             ApplicationUnavailableError: one of them is not installed.

@@ -123,7 +123,7 @@ def _by_key(controls: Sequence[Control]) -> dict[_Key, Control]:
 
 
 def _list_names(controls: Sequence[Control]) -> str:
-    """The named ones first, those that can be used before plain texts."""
+    """Named controls first, and usable ones before plain texts."""
     ordered = sorted(controls, key=lambda control: (not control.text, control.control_type == "Text"))
     names = list(dict.fromkeys(_quote(control.text) or control.control_type for control in ordered))
     more = len(controls) - min(len(names), _MOST_NAMED)

@@ -1,5 +1,5 @@
 """Goes to the first page of an application, where recordings of its subtasks start, by ordinary actions on
-the task bar, so that a recording that includes them is complete."""
+the task bar, so a recording that includes them is complete."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ _KINDS_OF_THE_PAGE = frozenset(
 
 
 def needs_open_page(instance: BoundSubtask) -> bool:
-    """Whether `instance` reads what only the open page holds, so that the page must not be left."""
+    """Whether `instance` reads what only the open page holds, so the page must not be left."""
     return any(item.kind in _KINDS_OF_THE_PAGE for item in instance.inputs)
 
 

@@ -1,5 +1,5 @@
-"""Judges a task by its home folder at the start and now, to grade exported tasks in other harnesses. It reads
-only files and executes nothing in the folders."""
+"""Judges a task by comparing its home folder at the start and now, to grade exported tasks in other
+harnesses. It only reads files and executes nothing in the folders."""
 
 from pathlib import Path
 from typing import Final
@@ -19,7 +19,7 @@ from taskloom.taskgraph.records.evaluation_function import (
 from taskloom.taskgraph.records.evidence import CLIPBOARD, ClipboardState, Evidence, FileState
 
 INSTALLED: Final = frozenset({"applications"})
-"""Folders of the home that are no evidence: machine images keep the applications there."""
+"""Folders of the home that are not evidence: machine images keep the applications there."""
 
 
 def read_sheet(path: Path) -> JudgingSheet:
@@ -39,7 +39,7 @@ def read_sheet(path: Path) -> JudgingSheet:
 
 
 def judge_home(sheet: JudgingSheet, start: Path, home: Path) -> HomeJudgement:
-    """Judge `home`, which was like `start` before the work, with the functions of the sheet.
+    """Judge `home`, which equalled `start` before the work, with the functions of the sheet.
 
     Raises:
         SheetInvalidError: one of the folders does not exist.
@@ -68,7 +68,7 @@ def judge_home(sheet: JudgingSheet, start: Path, home: Path) -> HomeJudgement:
 
 
 def _subtask_start(subtask: JudgedSubtask, before: Evidence, after: Evidence) -> Evidence:
-    """The state at the start of a subtask, reconstructed from those at the start and end of the task."""
+    """The state at the start of a subtask, reconstructed from the states at the start and end of the task."""
     known = {file.path for file in before.files}
     files = [file for file in before.files if file.path not in subtask.as_left]
     files += [file for file in after.files if file.path in subtask.made_before and file.path not in known]

@@ -53,7 +53,7 @@ from 0, a row by its first column, below 'rows'. `at_start` asks about the start
 def checks_reference(about: frozenset[Reads | Content] | None = None) -> str:
     """Signatures and docstrings of the checks and the rules of the language, as text for the Code LLM.
 
-    With `about`, the checks beyond the paper's eleven are only those that read, and are about, what is in it.
+    With `about`, only checks that read, and are about, what it names are added to the paper's eleven.
     """
     paper = [item for item in checks().values() if item.in_paper]
     others = [item for item in checks().values() if not item.in_paper]

@@ -11,9 +11,9 @@ from functools import lru_cache
 from taskloom.taskgraph.text_folding import fold_label, fold_text, same_label
 
 LONG_TEXT_WORDS = 6
-"""Fewest words of a long text, in which a phrase counts."""
+"""Minimum number of words in a long text, in which a phrase counts."""
 LONG_TEXT_CHARACTERS = 48
-"""Fewest characters of a text that is long even if it has few words."""
+"""Minimum length, in characters, of a text that is long even with few words."""
 
 _INSIDE_OF_WORD = re.compile(
     r"(?<=\w)(?=\w|[-.'@]\w)|(?<=\w[-.'@])(?=\w)"
@@ -83,8 +83,8 @@ def is_long(text: str) -> bool:
 def has_phrase(wanted: str, text: str) -> bool:
     """Whether `text` contains `wanted` as whole words.
 
-    A hyphen, dot, apostrophe or at sign that joins two words is inside a word, a separator between digits is
-    inside a number; scripts without spaces have a boundary everywhere.
+    A hyphen, dot, apostrophe or at sign that joins two words is part of a word, a separator between digits is
+    part of a number; scripts without spaces have a boundary everywhere.
 
     >>> has_phrase("cat.jpg", "Moved cat.jpg."), has_phrase("cat.jpg", "cat.jpg.bak"), has_phrase("art", "start")
     (True, False, False)
@@ -188,7 +188,7 @@ def _unescaped(code: str) -> str:
 
 
 def _misread_letters(wanted: Sequence[str], read: Sequence[str], limit: int) -> int:
-    """Number of letters that differ; `limit + 1` where anything but a letter of a longer word differs."""
+    """Number of letters that differ; `limit + 1` if anything but a letter of a longer word differs."""
     count = 0
     for first, second in zip(wanted, read, strict=True):
         if first != second:
@@ -220,7 +220,7 @@ _MARKED_HEADING = re.compile(r"^(#{1,6}) +(.*?)(?: +#+)?$\n*", re.MULTILINE)
 
 
 def with_plain_headings(text: str) -> str:
-    r"""Markdown with every heading marked by `#` and followed by no blank line.
+    r"""Markdown with every heading marked by `#` and not followed by a blank line.
 
     >>> with_plain_headings("Trip\n====\n\nBy train") == with_plain_headings("# Trip #\nBy train") == "# Trip\nBy train"
     True

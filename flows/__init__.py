@@ -5,7 +5,7 @@ run_experiment, export_test_set   one flow each
 examination                   examines evaluation functions again from recorded evidence
 steps                         the flows' steps, the only Prefect task wrappers
 settings                      all settings of a run
-places                        where data is, for code that needs no other setting; the settings file
+places                        location of data, for code that needs no other setting; the settings file
 spare_capacity                how many environments the machine can run
 wiring                        makes the objects of a run from its settings, or refuses it
 preflight                     checks before a run

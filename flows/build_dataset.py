@@ -30,7 +30,7 @@ async def build_dataset(
     Args:
         settings_file: settings file of a scheduled run.
         settings: settings of a run started from Python; a mapping overrides the file.
-        quiet: no progress on standard error.
+        quiet: show no progress on standard error.
     """
     async with begin(settings_of(settings, settings_file), "build_dataset", quiet=quiet) as work:
         subtask_ids = await (grow_overnight(work) if work.run.settings.nights.enabled else grow_pool(work))

@@ -41,7 +41,7 @@ class FunctionExamination(Record):
     quality: FunctionQuality
     """Its kill matrix and mutation score."""
     reasons: tuple[str, ...]
-    """Why it is not acceptable; empty when it is."""
+    """Why it is not acceptable; empty if it is."""
     feedback: str
     """Feedback for its writer."""
     essential: tuple[str, ...] = ()
@@ -117,8 +117,8 @@ def examine_stored(
 def stored_functions(warehouse: Warehouse, subtask_id: str = "") -> Iterator[StoredFunction]:
     """Accepted functions with their evidence, of all subtasks or of one.
 
-    Pictures, if they were kept, are loaded where the function reads them; for a single subtask always,
-    because another function may read them.
+    Pictures, if kept, are loaded if the function reads them; for a single subtask always, because another
+    function may read them.
     """
     subtasks = {item.subtask_id: item for item in warehouse.read(Subtask)}
     rounds = [item for item in warehouse.read(VerificationRound, "accepted") if item.trajectory_id]

@@ -32,7 +32,7 @@ class ExportedTestSet(Record):
     replayed: int
     """Tasks that were replayed for it; the others had been replayed before."""
     rejected: int
-    """Of these, tasks that worked in no order; they are now rejected and were not exported."""
+    """How many of these worked in no order; they are now rejected and were not exported."""
 
 
 @prefect.flow(name="export_test_set", validate_parameters=False)
@@ -57,7 +57,7 @@ async def export_test_set(
             scheduled runs.
         format_name: export format.
         selection: which tasks; all validated ones by default.
-        options: how the format writes.
+        options: options of the format.
         sets: how the tasks are divided into sets.
         named_lists: texts by the name of their list; tasks that resemble one of them are left out.
         settings_file, settings, quiet: as those of `build_dataset`.

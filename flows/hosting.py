@@ -1,6 +1,6 @@
-"""Hosts a run: its objects, which the flow opens and the steps find by the run's id, because steps take and
-return plain records only, so that Prefect can show and retry them; and what Prefect shows: results, progress,
-and the event of a failed gate, on which automations act."""
+"""Hosts a run: its objects, which the flow opens and the steps look up by the run's id (steps take and return
+only plain records, so that Prefect can show and retry them); and what Prefect shows: results, progress, and
+the event of a failed gate, which automations act on."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def work_of(run_id: str) -> Work:
 
 @contextmanager
 def timed(run: Run, stage: str) -> Iterator[None]:
-    """Add wall time and processor time of the block to those of `stage` in the run, and log its end."""
+    """Add the wall and processor time of the block to those of `stage` in the run, and log its end."""
     started, spent = monotonic(), run.spent.so_far()
     try:
         yield
@@ -137,7 +137,7 @@ async def _create_artifact(creation: object) -> None:
 
 @asynccontextmanager
 async def showing_progress(run: Run) -> AsyncIterator[None]:
-    """While the block runs, keep the artifact `progress` up to date, as far as the server accepts it."""
+    """While the block runs, keep the artifact `progress` up to date, if the server accepts it."""
     if FlowRunContext.get() is None:
         yield
         return

@@ -1,5 +1,5 @@
-"""Where data is: two of the `Settings`, read from the same options, variables and file without the others;
-and strict reading of the settings file: anything ambiguous is refused."""
+"""Where data is: two of the `Settings`, read without the others from the same options, variables and file;
+and strict reading of the settings file: anything ambiguous is rejected."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Places:
 
 
 def load_places(*, data: Path | None = None, warehouse: str | None = None) -> Places:
-    """The places named by options, else by variables, else by the settings file.
+    """The places given by options, else by variables, else by the settings file.
 
     Raises:
         CommandError: the file cannot be read, or the data is still in the folder of an earlier taskloom.
@@ -73,7 +73,7 @@ def require_moved(data: Path) -> None:
     """Refuse to start an empty data folder next to data that an earlier taskloom kept in `taskloom/`.
 
     Raises:
-        CommandError: with the command that moves the data.
+        CommandError: there is such data; the message shows the command.
     """
     if data != DEFAULT_DATA or any((data / name).exists() for name in _CONTENTS) or not FORMER_DATA.is_dir():
         return

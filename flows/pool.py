@@ -1,5 +1,5 @@
-"""What the warehouse holds from earlier runs: verified subtasks, reused if nothing has changed; and for
-exploration subtasks, screens, categories and shortages."""
+"""What the warehouse holds from earlier runs: verified subtasks, reused if nothing has changed; and, for
+exploration, subtasks, screens, categories and shortages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from taskloom.warehouse.store import Warehouse
 
 _LOG = logging.getLogger(__name__)
 MISSING_LINK, NOT_COMPOSED = "missing_link", "not_composed"
-"""Reasons of shortages of composition: subtasks of one application, tasks for an intent."""
+"""Reasons for composition shortages: subtasks of one application, tasks for an intent."""
 _MOST_WISHES = 5
 _IDENTITY_FIELDS = ("instruction_template", "inputs", "outputs")
 """Fields whose change makes a subtask a different one."""
@@ -92,7 +92,7 @@ def load_verified(
 
 
 def _admissible(functions: Iterable[EvaluationFunction]) -> list[EvaluationFunction]:
-    """Those of `functions` that the present static analysis admits."""
+    """Those of `functions` that the current static analysis admits."""
     admitted: list[EvaluationFunction] = []
     refused: list[EvaluationFunction] = []
     for function in functions:
@@ -119,7 +119,7 @@ def _first_of_each(
 
 def load_set_aside(warehouse: Warehouse) -> dict[str, tuple[Trajectory, ...]]:
     """Performances of verified subtasks that ended settled but were set aside, by attempt; other subtasks
-    were checked against the first performance of each, so they are again."""
+    were checked against the first performance of each, and will be again."""
     trajectories: dict[str, list[Trajectory]] = {}
     for trajectory in warehouse.read(Trajectory, _IS_SET_ASIDE):
         if not unsettled(trajectory):

@@ -40,15 +40,15 @@ async def run_experiment(
 ) -> ExperimentReport:
     """Make the attempts of `experiment` that are not stored, and write its figures.
 
-    It may be stopped at any moment: finished attempts are kept, except in the last seconds before a kill, and
-    the same experiment continues from there. `run_experiment.fn` does the same without Prefect and a server.
+    It may be stopped at any time: finished attempts are kept, except those of the last seconds before a kill,
+    and the same experiment continues from there. `run_experiment.fn` does so without Prefect or a server.
 
     Args:
         experiment: agents, tasks, repeats and limits; a mapping as in its file.
         settings_file, settings, quiet: as those of `build_dataset`.
 
     Raises:
-        CommandError: there is no such agent or task, or the time of the run is over.
+        CommandError: there is no such agent or task, or the run is out of time.
     """
     if not isinstance(experiment, ExperimentFile):
         experiment = experiment_of(experiment, "the experiment")
@@ -116,7 +116,7 @@ async def _attempt(
     fixed: FixedExperiment,
     missing: Sequence[tuple[AgentOrder, Sequence[tuple[PlannedAttempt, Task]]]],
 ) -> None:
-    """Let all agents make their missing attempts concurrently, as many as there are environments."""
+    """Let all agents make their missing attempts, as many at a time as there are environments."""
     async with asyncio.timeout(experiment.limits.run_seconds or None):
         step = steps.evaluate if FlowRunContext.get() is not None else steps.evaluate.fn
         await together(

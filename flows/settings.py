@@ -56,8 +56,8 @@ class FanOutSettings(Record):
     """`threads`: in the process of the run; `dask`: in worker processes of Dask, which perform subtasks,
     validate and replay tasks, and run agents."""
     workers: int = Field(default=2, ge=1, le=256)
-    """Worker processes to start on this machine, each with `environments` environments; if that is 0, with
-    an equal share of two per core."""
+    """Worker processes to start on this machine, each with `environments` environments or, if that is 0, an
+    equal share of two per core."""
     scheduler: str = ""
     """Address of a running Dask scheduler, such as `tcp://scheduler.example:8786`, whose workers are used
     instead."""
@@ -78,7 +78,7 @@ class GateSettings(Record):
     subtasks_lost: float = Field(default=0.2, ge=0, le=1)
     """Largest share of verified subtasks that may be lost."""
     task_rejections: float = Field(default=0.3, ge=0, le=1)
-    """How much the share of rejected tasks may rise from the previous version to the tasks made since."""
+    """How much higher the share of rejected tasks may be since the previous version than in it."""
     subtask_rejections: float = Field(default=0.3, ge=0, le=1)
     """The same for proposed subtasks."""
     judge_misses: float = Field(default=0.2, ge=0, le=1)
@@ -145,11 +145,11 @@ class Settings(BaseSettings):
     warehouse: str = ""
     """Where datasets are stored: a folder or a catalogue address; `<data>/warehouse` if empty."""
     browser: Path | None = None
-    """Browser executable; found on the machine when left out."""
+    """Browser executable; by default, one found on the machine."""
     catalog: Path | None = None
     """Folder with applications in addition to the built-in ones."""
     applications: tuple[str, ...] = ()
-    """Applications to use; all installed ones when empty."""
+    """Applications to use; all installed ones if empty."""
     worlds: tuple[str, ...] = ()
     """Worlds, besides the office, in which tasks are composed: kind and seed, such as `bakery-1`. Every
     subtask is verified in the office and in the first of these."""
@@ -162,7 +162,7 @@ class Settings(BaseSettings):
     (as when models think), or fewer if it or memory runs short."""
     isolation: Isolation = "automatic"
     """Whether bubblewrap isolates applications and evaluation functions: `always`, `never` (at your own
-    risk), or `automatic`, which isolates where that works and otherwise refuses to let a model act."""
+    risk), or `automatic`, which isolates if that works and otherwise refuses to let a model act."""
     fan_out: FanOutSettings = FanOutSettings()
     """Whether performances, validations, replays and attempts of agents run in other processes or on other
     machines."""
@@ -281,7 +281,7 @@ def _load(file: Path | None, values: Mapping[str, Any]) -> Settings:
 
 
 def settings_of(settings: Settings | Mapping[str, object] | None, file: str) -> Settings:
-    """The settings that a flow was given; a mapping, as sent by Prefect's UI, overrides the file."""
+    """The settings passed to a flow; a mapping, as sent by Prefect's UI, overrides the file."""
     if isinstance(settings, Settings):
         return settings
     return _load(Path(file) if file else None, settings or {})
@@ -308,7 +308,7 @@ def describe_problems(error: ValidationError) -> str:
 
 
 def _describe_wrong_value(value: object) -> str:
-    """The wrong value, shortened; only the type of mappings and lists, because they may include a key."""
+    """The wrong value, shortened; for mappings and lists only the type, because they may include a key."""
     if value is None or isinstance(value, str | int | float):
         return f", not {reprlib.repr(value)}"
     return f", not a {type(value).__name__}"

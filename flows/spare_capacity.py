@@ -18,23 +18,23 @@ _IDLE = slice(4, 6)
 """Fields of the line of a core in `/proc/stat`: idle, and waiting for a disk."""
 _GB = 1e9
 _PER_CORE = 2
-"""Environments that keep a core busy while no model is waited for: they wait half of the time."""
+"""Environments that keep a core busy while none waits for a model: they idle half of the time."""
 _GB_EACH = 1.0
 """An environment with its browser and applications takes 0.7 GB."""
 _MOST_ENVIRONMENTS = 64
 _GROWS_FROM, _SHRINKS_FROM = 0.25, 0.03
-"""Idle shares of the processor that mean room for one more environment, and too many environments."""
+"""Idle shares of the processor that leave room for one more environment, and that mean one too many."""
 
 
 def cores() -> float:
-    """Cores that this process may use, a limit of its container included."""
+    """Cores that this process may use, within any limit of its container."""
     quota = _core_limit()
     count = len(os.sched_getaffinity(0))
     return min(count, quota) if quota else count
 
 
 def free_gb() -> float:
-    """Available memory, in 10^9 bytes, including what only caches files."""
+    """Available memory, in 10^9 bytes, including file caches."""
     lines = (line.split() for line in _MEMORY.read_text().splitlines())
     free = next(int(words[1]) * 1024 for words in lines if words[0] == "MemAvailable:")
     limit = _read(_CONTROL_GROUP / "memory.max")
@@ -70,10 +70,10 @@ class SpareCapacity:
 
 
 def wanted_change(idle: float, free: float, environments: int, first: int) -> int:
-    """Whether there is room for one more environment (1), for as many (0), or for one less (-1).
+    """Whether there is room for one environment more (1), as many as now (0), or one fewer (-1).
 
-    `idle` is the unused share of the processor, `free` the memory in 10^9 bytes, `first` the number
-    of environments at first.
+    `idle` is the unused share of the processor, `free` the memory in 10^9 bytes, `first` the initial number
+    of environments.
     """
     if idle >= _GROWS_FROM and free >= 2 * _GB_EACH and environments < _MOST_ENVIRONMENTS:
         return 1

@@ -96,7 +96,7 @@ async def verify(run_id: str, application: str, explored: ExploredApplication) -
 
 @prefect.task(tags=["composition"], cache_policy=NO_CACHE, **RETRIES)
 async def tasks_wanted(run_id: str) -> int:
-    """Number of tasks that the run composes: in a night, as many as the dataset lacks."""
+    """Number of tasks that the run composes: at night, as many as the dataset lacks."""
     request = await asyncio.to_thread(request_for_run, work_of(run_id).run)
     return request.wanted if request else 0
 
@@ -122,7 +122,7 @@ async def compose(
     intents: Sequence[Intent],
     rejected: Collection[str] = (),
 ) -> list[list[Task]]:
-    """Compose batches of tasks towards these intents, with others in place of those `rejected` by replays."""
+    """Compose batches of tasks for these intents, with others replacing those `rejected` by replays."""
     return await work_of(run_id).making.compose(subtask_ids, intents, rejected)
 
 

@@ -70,7 +70,7 @@ class FunnelRow(Record):
     reason: str = ""
     """Reason of a rejection."""
     items: int
-    """How many."""
+    """Number of items."""
 
 
 class RunSummary(Record):
@@ -85,7 +85,7 @@ class RunSummary(Record):
     warehouse: str
     """Location of its records."""
     version: str = ""
-    """Dataset version it published."""
+    """Dataset version that it published."""
     funnel: tuple[FunnelRow, ...]
     """The funnel of the warehouse as it is now."""
     verified_applications: int = 0
@@ -121,7 +121,7 @@ class RunSummary(Record):
     pairs: PairMeasurements | None = None
     """Results of measuring pairs of subtasks; None if not requested."""
     own_judge: str = ""
-    """The model that both writes and judges instructions; empty if they are two models, or rules."""
+    """The model that both writes and judges instructions; empty if two different models do, or rules."""
     report: RunReport | None = None
     """What the run did and decided; None if it made no records."""
     not_composed: tuple[str, ...] = ()

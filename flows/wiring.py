@@ -93,7 +93,7 @@ class Workplace:
 
 
 Job = Callable[[Workplace, KnownSubtasks], Awaitable[Result]]
-"""Processes one item at a workplace, with verified subtasks by id; it and its result can be pickled."""
+"""Processes one item at a workplace, with verified subtasks by id; job and result can be pickled."""
 
 
 class Workers(Protocol):
@@ -105,7 +105,7 @@ class Workers(Protocol):
         ...
 
     async def run_job(self, job: Job[Result]) -> Result:
-        """Run `job` in a worker, again if the worker is lost.
+        """Run `job` in a worker; rerun it if the worker is lost.
 
         Raises:
             CommandError: the worker was lost too often.
@@ -137,7 +137,7 @@ class Run(Workplace):
     """Processor time of the stages that have ended, by what it was spent on."""
 
     def ended(self, status: str, message: str = "") -> RunRecord:
-        """The record of the run if it ends now."""
+        """The record of the run if it ended now."""
         return RunRecord.model_validate(
             {
                 **self.record.model_dump(),
@@ -337,7 +337,7 @@ def offline_rules(settings: Settings) -> OfflineRules:
     """The rules that play roles without a model, for the catalogue of the run.
 
     Raises:
-        CatalogError: a catalogue folder is missing or holds mistakes.
+        CatalogError: a catalogue folder is missing or contains errors.
     """
     return OfflineRules(catalogue(settings), load_resource_categories(settings.catalog))
 

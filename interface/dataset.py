@@ -43,7 +43,7 @@ class Dataset:
     """
 
     def __init__(self, warehouse: Warehouse) -> None:
-        """The dataset in an open warehouse; `open_dataset` makes it."""
+        """The dataset in an open warehouse; use `open_dataset` to create it."""
         self._warehouse = warehouse
 
     def __enter__(self) -> Self:

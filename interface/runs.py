@@ -94,7 +94,7 @@ def evaluate(
 
 
 def _run(settings: Settings, start: Callable[[], Coroutine[object, object, Result]]) -> Result:
-    """Run a flow to its end, even where an event loop is already running, as in a notebook."""
+    """Run a flow to its end, even if an event loop is already running, as in a notebook."""
     prepare_prefect(settings.data)
     _keep_server()
     with interruptible("finished work is kept."):

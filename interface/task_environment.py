@@ -52,9 +52,9 @@ _TRUNCATED = ("stalled", "step_limit")
 
 
 class TaskEnvironment:
-    """Attempts at tasks, one after the other; `Dataset.environment` makes it.
+    """Attempts at tasks, one after the other; created by `Dataset.environment`.
 
-    The reward of a step is the increase of the coverage rate, so that an attempt's rewards add up to it.
+    The reward of a step is the increase in the coverage rate, so an attempt's rewards add up to that rate.
     Evaluation functions are deterministic: nothing but the choice of the task depends on a seed.
     """
 

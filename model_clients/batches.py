@@ -21,7 +21,7 @@ class BatchJournal:
     """The batches of one model, in the ledger's tables."""
 
     def __init__(self, ledger: Ledger, place: str) -> None:
-        """Use the batches of `place`: the provider, server and model to which they were submitted."""
+        """Use the batches of `place`: the provider, server and model that they were submitted to."""
         self._ledger, self._place = ledger, place
 
     def batch_of(self, key: str) -> str | None:
@@ -86,7 +86,7 @@ class Batcher:
     _batches: dict[str, asyncio.Task[dict[str, BatchAnswer]]] = field(default_factory=dict)
 
     async def reply(self, key: str, request: ModelRequest, keep_lease: KeepLease) -> ModelReply:
-        """The reply to a call, once its batch has ended; meanwhile the lease of the call is renewed."""
+        """The reply to a call, once its batch has ended; until then, the lease of the call is renewed."""
         self.counters.waiting += 1
         try:
             for rounds_left in reversed(range(self.settings.rounds)):
@@ -118,7 +118,7 @@ class Batcher:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _join_batch(self, key: str, request: ModelRequest) -> str:
-        """The id of the batch in which the call was submitted, together with others that arrived."""
+        """Submit the call in a batch with others that arrive; returns the id of the batch."""
         loop = asyncio.get_running_loop()
         call = _QueuedCall(key, request, loop.create_future())
         self._queue.append(call)

@@ -106,6 +106,6 @@ class Provider(Protocol):
 
 
 def create_client(settings: ModelSettings) -> ModelClient:
-    """A client of the settings' provider and model; errors as `PluginKind.load`, and a `KeyMissingError` if
-    the provider needs a key and the environment holds none."""
+    """A client of the settings' provider and model; raises what `PluginKind.load` raises, and a
+    `KeyMissingError` if the provider needs a key and the environment holds none."""
     return PROVIDERS.load(settings.provider).create(settings)

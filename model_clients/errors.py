@@ -8,7 +8,7 @@ ModelClientError
 │   └── ReplyUnavailableError       the provider did not answer, or does not take the request
 ├── RunStoppedError                 no call can succeed now; nothing is rejected, a rerun continues
 │   ├── KeyMissingError             no key in the environment (says which variable)
-│   ├── KeyRejectedError            401, 402 or 403: the key is wrong, may not, or has no credit
+│   ├── KeyRejectedError            401, 402 or 403: the key is wrong, lacks permission, or has no credit
 │   ├── ProviderDownError           the provider has answered nothing for a long time
 │   ├── BudgetExhaustedError        the next call would exceed the budget
 │   ├── BudgetInvalidError          a budget that cannot be read, or kept
@@ -94,7 +94,7 @@ class BudgetExhaustedError(RunStoppedError):
 
 
 class BudgetInvalidError(RunStoppedError):
-    """A budget that cannot be read, or kept because a price is unknown."""
+    """A budget that cannot be read, or cannot be kept because a price is unknown."""
 
 
 class LedgerBrokenError(RunStoppedError):

@@ -21,7 +21,7 @@ from taskloom.model_clients.settings import LimitSettings, RetrySettings
 
 @dataclass(slots=True)
 class Circuit:
-    """Pauses a provider after many failures in a row; one success closes it.
+    """Pauses a provider after many failures in a row; one success closes the circuit.
 
     While it is open, no calls are admitted. After the pause, one call is admitted as a probe; if that fails
     too, the next pause is twice as long.
@@ -227,7 +227,7 @@ class Admission:
 
 
 class CallLimiter:
-    """Requests per minute, tokens per minute and concurrency of one model, in one queue ordered by priority.
+    """Limits requests per minute, tokens per minute and concurrency of one model; calls queue by priority.
 
     Calls count against the limits on admission, as they do at the providers, and every retry is admitted
     separately. Limits missing from the settings are learned from response headers. Responses 429, 503 and 529
@@ -255,8 +255,8 @@ class CallLimiter:
         self._admit_waiting()
 
     async def admit(self, tokens: float, priority: Priority) -> Admission:
-        """Wait until a request of about `tokens` tokens may be sent; a `RunStoppedError` if none will be, as
-        the run is ending or the provider has answered nothing for a long time."""
+        """Wait until a request of about `tokens` tokens may be sent; raises `RunStoppedError` if none
+        will be, because the run is ending or the provider has not answered for a long time."""
         waiter = _Waiter(priority, next(self._numbers), tokens, asyncio.get_running_loop().create_future())
         heapq.heappush(self._waiters, waiter)
         self._admit_waiting()

@@ -57,7 +57,7 @@ class ModelRequest(Record):
     functions: tuple[dict[str, JsonValue], ...] = ()
     """Functions that the model may call in a free-text reply: name, description, parameters."""
     attempt: int = 0
-    """Which of several equal requests this is; a new attempt may be answered differently."""
+    """Which of several identical requests this is; a new attempt may be answered differently."""
     template_hash: str = ""
     """SHA-256 of the prompt template."""
     stage: str = ""
@@ -80,7 +80,7 @@ class ModelReply(CallFigures):
 
 
 def first_picture_size(request: ModelRequest) -> tuple[int, int]:
-    """Width and height of the first picture in a request, read from its PNG header; zero without one."""
+    """Width and height of the first picture in a request, read from its PNG header; zeros without one."""
     for message in request.messages:
         for content in message.content:
             if isinstance(content, ImageContent) and content.image.png:

@@ -1,4 +1,4 @@
-"""Makes each call once: answered by the ledger if possible, otherwise made by one process within the
+"""Makes each call once: the ledger answers it if possible; otherwise one process makes it within the
 budget."""
 
 import asyncio
@@ -82,8 +82,8 @@ class PaidCalls:
         Cancelling the caller does not stop the call, so a reply that is paid for is kept.
 
         Raises:
-            ModelClientError: the call was given up, could exceed the budget, or is missing from a ledger that
-                alone may answer.
+            ModelClientError: the call was given up, could exceed the budget, or is missing from the
+                ledger when only the ledger may answer.
         """
         key = request_key(call.settings, call.request)
         running = self._running.get(key)
@@ -102,7 +102,7 @@ class PaidCalls:
         return asyncio.shield(running)
 
     async def finish(self, seconds: float) -> None:
-        """Send nothing more, wait this long for calls in flight, which are paid for, then cancel the rest."""
+        """Send no more, wait up to this long for calls in flight, which cost money, then cancel the rest."""
         self.senders.stop()
         end = asyncio.get_running_loop().time() + seconds
         while (
@@ -162,7 +162,7 @@ class PaidCalls:
 
     @asynccontextmanager
     async def _reserved(self, call: Call) -> AsyncIterator[list[Amount]]:
-        """Reserve the highest price of the call; the body appends its actual cost to the list."""
+        """Reserve the maximum cost of the call; the body appends its actual cost to the list."""
         highest = self._highest_amount(call)
         budget, spent = self.account.budget, list[Amount]()
         self.account.counters.waiting += 1

@@ -68,7 +68,7 @@ def _number(text: str | None) -> float | None:
 
 
 def _seconds(text: str | None, now: datetime) -> float | None:
-    """Seconds in `12`, `1m20s`, `35ms`, an RFC 3339 moment or an HTTP date."""
+    """Seconds in `12`, `1m20s`, `35ms`, an RFC 3339 timestamp or an HTTP date."""
     if text is None:
         return None
     number = _number(text)

@@ -47,8 +47,8 @@ class RoleModels:
     ) -> None:
         """Ask according to `settings` and keep replies in `ledger`, which stays open after this is closed.
 
-        Several may share the `account` of a run, and so its budget and its figures. What `run_id` has already
-        spent, according to the ledger, counts against its budget.
+        Several instances may share the `account` of a run, including its budget and figures. What `run_id`
+        has already spent, according to the ledger, counts against its budget.
         """
         self.settings = settings
         if account is None:

@@ -1,4 +1,4 @@
-"""Sends requests: one sender per model, behind its limits, with retries; providers share a circuit."""
+"""Sends requests: one sender per model, with its limits and retries, and one circuit per server."""
 
 import asyncio
 from collections import defaultdict
@@ -33,7 +33,7 @@ _SAFETY_FACTOR = 1.25
 
 @dataclass(frozen=True, slots=True)
 class TokenEstimate:
-    """Expected and highest token counts of a call."""
+    """Expected and maximum token counts of a call."""
 
     input_tokens: int
     output_tokens: int

@@ -32,7 +32,7 @@ class ModelParameters(Record):
     top_p: float | None = Field(default=None, gt=0, le=1)
     """Nucleus sampling."""
     max_output_tokens: int | None = Field(default=None, ge=1)
-    """Longest reply, reasoning included, in tokens."""
+    """Maximum reply length, reasoning included, in tokens."""
     reasoning_effort: str = ""
     """Reasoning effort (`low`, `medium`, `high`, …), for models that accept it."""
     seed: int | None = None
@@ -108,13 +108,13 @@ class RetrySettings(Record):
     """How failing calls are retried, and when a failing provider is paused."""
 
     attempts: int = Field(default=8, ge=1)
-    """Maximum tries per call, over all kinds of failures."""
+    """Maximum tries per call, across all kinds of failures."""
     first_wait_seconds: float = Field(default=0.5, ge=0)
     """Upper bound of the random wait before the second try; doubles with each try."""
     longest_wait_seconds: float = Field(default=30, ge=0)
     """Longest wait between tries, unless the provider asks for more."""
     failures_until_pause: int = Field(default=10, ge=1)
-    """Consecutive failures, over all calls to a provider, after which it is paused."""
+    """Consecutive failures, across all calls to a provider, after which it is paused."""
     pause_seconds: float = Field(default=5, gt=0)
     """First pause; doubles while the provider keeps failing, up to `longest_pause_seconds`."""
     longest_pause_seconds: float = Field(default=60, gt=0)
@@ -152,7 +152,7 @@ class CallSettings(Record):
     default: ModelSettings
     """The model of every role that has none of its own."""
     roles: dict[ModelRole, RoleSettings] = Field(default_factory=dict)
-    """Models of single roles."""
+    """Models of individual roles."""
     limits: dict[str, LimitSettings] = Field(default_factory=dict)
     """Limits by `provider/model` or `provider`; the first match applies."""
     retries: RetrySettings = RetrySettings()

@@ -1,6 +1,6 @@
 """The offline provider: plays the model roles by rules, without a key or a network.
 
-models       the port of the stages: plays some roles and leaves the others to models
+models       the stages' port to models: plays some roles and leaves the others to models
 actor, evaluation_writer, intent_extractor, summarizer, dependency_judge    one rule per role;
              the explorer has nothing to propose
 conditions/  the conditions that the evaluation writer asserts

@@ -1,6 +1,6 @@
 """Actor by rule: follows a worked example of the subtask it recognises, on the controls it is shown.
 
-It says what it sees and why it acts, and recognises its former steps by these thoughts.
+It says what it sees and why it acts, and recognises its earlier steps by these thoughts.
 """
 
 import re
@@ -112,7 +112,7 @@ def control_name(step: WorkedStep, parameters: Mapping[str, str], control: Contr
 
 
 def thought_of(step: WorkedStep, parameters: Mapping[str, str]) -> str:
-    """Why a step is done: as the catalogue says, or by its purpose. The step's thoughts begin with it."""
+    """Why a step is done: the catalogue's reason, or a default. The step's thoughts begin with it."""
     if step.thought:
         return step.thought
     target = fill(step.control.text, parameters) if step.control is not None else ""
@@ -183,7 +183,7 @@ def _describe_action(
 def position_in(
     history: Sequence[StepInHistory], steps: Sequence[WorkedStep], parameters: Mapping[str, str]
 ) -> tuple[int, int]:
-    """Number of worked steps done, and number of failures in a row of the next one.
+    """Number of worked steps done, and number of consecutive failures of the next one.
 
     Steps are recognised, in order, by the start of their thoughts; other entries of the history are skipped.
     """

@@ -15,7 +15,7 @@ from taskloom.taskgraph.records.subtask import with_path_parts
 _PURPOSE = re.compile(r"^For [^,.]+, ")
 """The purpose of the task, which asks for nothing."""
 _MOST_FILLER_WORDS = 3
-"""Most words between two requests that do not count as a request."""
+"""Maximum number of words between two requests that are not a request themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class _Reader:
                 self.mentions[mention.number] = mention
 
     def sources(self, number: int, resource: NamedResource) -> list[int]:
-        """The subtasks mentioned before that make an input of a subtask; for a slot, the last of them."""
+        """The subtasks mentioned earlier that make an input of a subtask; for a slot, only the last."""
         start = self.mentions[number].start
         producers = sorted(
             (mention.start, mention.number)
@@ -77,7 +77,7 @@ class _Reader:
         return [producer for _, producer in (producers[-1:] if resource.category.is_slot else producers)]
 
     def other_requests(self) -> Iterator[str]:
-        """Passages that ask for something else: several words, or a name, that are in no mention."""
+        """Passages that ask for something else: several words, or a name, outside all mentions."""
         titles = {word for item in self.subtasks.values() for word in item.application.split()}
         passages: list[list[str]] = [[]]
         for match in re.finditer(r"[“`][^”`]*[”`]|\S+", self.text):
@@ -120,9 +120,8 @@ class _Reader:
     def _is_unambiguous(self, mention: Mention) -> bool:
         """Whether the words can only mean this subtask.
 
-        No other application is named with them or was the last one named that would be asked in the same
-        words; and words for a kind ("the page") mean its input, the last resource of that kind named in the
-        text.
+        No other application is named right after them, and none that would be asked in the same words was
+        named last; and words for a kind ("the page") mean its input, the last resource of that kind named.
         """
         application = self.subtasks[mention.number].application
         others = "|".join(
@@ -154,8 +153,8 @@ class _Reader:
         return True
 
     def _implied_application(self, mention: Mention) -> str:
-        """The application meant by words without its name, of those that would be asked in the same words:
-        the last one named before; empty if the words name one, or none was named."""
+        """The application meant by words that name none: the last one named before, of those that would be
+        asked in the same words; empty if the words name one, or none was named."""
         frame = self.subtasks[mention.number].frame
         candidates = {item.application for item in self.subtasks.values() if item.frame == frame}
         positions = {name: self.text.rfind(name, 0, mention.end) for name in candidates}

@@ -26,13 +26,13 @@ _COMPARISONS = ("check_record_added", "check_record_gone", "check_text_extended"
 
 
 def write_function(view: EvaluationWriterInput) -> EvaluationWriterReply:
-    """A function of the view's parameters: all conditions at first, later without refusing or idle ones."""
+    """A function of the view's parameters: at first all conditions, later no refusing or idle ones."""
     rows = [(condition.source(), condition.complaint.source()) for condition in _choose(view)]
     return EvaluationWriterReply(source=_function(view.parameter_names, rows or [_NO_CONDITION]))
 
 
 def _choose(view: EvaluationWriterInput) -> list[Condition]:
-    """All conditions; after a first function, its conditions that correct work meets and that matter."""
+    """All conditions; later, those of the previous function that correct work meets and that matter."""
     candidates = shared_conditions(view.performances, on_screen=view.result_on_screen)
     present = [item for item in candidates if f"        ({item.source()}, " in view.previous_source]
     if not view.previous_source or not (view.refusing_checks or view.untested_checks):
@@ -103,7 +103,7 @@ def _is_implied(condition: Condition, implied: Collection[tuple[object, object]]
 
 
 def _change_conditions(terms: Sequence[Terms], known: Sequence[Condition]) -> Iterator[Condition]:
-    """Conditions that files are new or changed, where no other condition shows that something was done."""
+    """Conditions that files are new or changed, if no other condition shows that something was done."""
     compared = {
         value for item in known if item.call.check in _COMPARISONS for _, value in item.call.arguments[:1]
     }
@@ -123,7 +123,7 @@ def _changed_paths(terms: Sequence[Terms]) -> list[Expression]:
 
 
 def _has_own_number(condition: Condition) -> bool:
-    """Whether a shown text has a number that is no parameter: a date, or a count that changes by the day."""
+    """Whether a shown text has a number outside parameters, such as a date or a count that changes daily."""
     return any(
         not form and any(character.isdigit() for character in text)
         for _, value in condition.call.arguments

@@ -1,5 +1,5 @@
-"""The port of the stages, played by rules: from a typed question and the catalogue to a typed reply, without
-a key, a network or a model. Replies go through the ledger like any other."""
+"""The stages' port to models, answered by rules: from a typed question and the catalogue to a typed reply,
+without a key, a network or a model. Replies go through the ledger like any other."""
 
 import asyncio
 import hashlib
@@ -49,7 +49,7 @@ _CHARACTERS_PER_TOKEN = 4
 class OfflineRules:
     """Answers every role from the question and the worked examples of the catalogue.
 
-    Guarantees equal replies to equal questions. It is no model: it knows only what the question and the
+    Guarantees equal replies to equal questions. It is not a model: it knows only what the question and the
     catalogue say, and its actor gives up on instructions that fit no worked example.
     """
 
@@ -62,7 +62,7 @@ class OfflineRules:
         return cast(Reply, self._answer(question, attempt))
 
     def fingerprint(self) -> str:
-        """Hash of all that determines replies besides the question and the attempt."""
+        """Hash of everything that determines replies besides the question and the attempt."""
         digest = hashlib.sha256(str(RULES_VERSION).encode())
         for name in sorted(self.applications):
             for example in self.applications[name].example_subtasks:
@@ -103,7 +103,7 @@ class OfflineModels:
     def __init__(
         self, rules: OfflineRules, account: RunAccount, roles: Iterable[ModelRole], others: Models
     ) -> None:
-        """Play `roles` by `rules`, book the replies to `account`, and ask `others` for every other role."""
+        """Play `roles` by `rules`, charge the replies to `account`, and ask `others` for every other role."""
         self._rules, self._account, self._others = rules, account, others
         self._roles = frozenset(roles)
         self._fingerprint = rules.fingerprint()

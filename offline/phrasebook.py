@@ -22,7 +22,7 @@ class Part:
     """A part of a phrase."""
 
     kind: str
-    """`words`, `placeholder`, or `opening` and `closing` of the name of the application."""
+    """`words`, `placeholder`, or the `opening` or `closing` of the application's name."""
     text: str
     """Its words, or the name in the placeholder."""
 
@@ -143,7 +143,7 @@ def parts_of(phrase: str) -> Iterator[Part]:
 
 
 def embedded(instruction: str, application: str) -> str:
-    """An instruction as a clause of a sentence that names the application in another place.
+    """An instruction as a clause of a sentence that names the application elsewhere.
 
     >>> embedded("In Trac, create the ticket 'x'.", "Trac")
     "create the ticket 'x'"

@@ -1,4 +1,4 @@
-"""Summarizer by rule: words a task graph in the catalogue's phrases and a given order, and its goal."""
+"""Summarizer by rule: puts a task graph, in a given order, and its goal into the catalogue's phrases."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,9 +20,9 @@ from taskloom.taskgraph.records.subtask import with_path_parts
 
 _OPENINGS = ("", "Please ")
 _LONGEST_SENTENCE = 36
-"""Most words of a sentence with two requests."""
+"""Maximum number of words in a sentence with two requests."""
 _RECENT = 3
-"""Number of last mentioned resources that may be called by the words for their kind."""
+"""Number of recently mentioned resources that may be called by the words for their kind."""
 _WORDS_JUST_BEFORE = 3
 """Number of preceding words that count as just before a word."""
 _BY_VALUE = ("file", "record")
@@ -30,7 +30,7 @@ _QUOTES = ("“", "`", "'")
 
 
 def summarize(view: SummarizerInput, attempt: int, book: Phrasebook) -> SummarizerReply:
-    """The goal, if none is given, and the instruction; from the second attempt with every name in full."""
+    """The goal, if none is given, and the instruction; on later attempts, with every name in full."""
     subtasks = book.phrased(view.subtasks)
     goal = view.goal or InstructionWriter(subtasks, view.links).goal()
     key = "\n".join(subtask.instruction for subtask in view.subtasks)
@@ -45,7 +45,7 @@ def summarize(view: SummarizerInput, attempt: int, book: Phrasebook) -> Summariz
 
 @dataclass(slots=True)
 class InstructionWriter:
-    """Words the subtasks of one graph one after the other, and remembers what it has mentioned."""
+    """Puts the subtasks of one graph into words in turn, and remembers what it has mentioned."""
 
     subtasks: Mapping[int, PhrasedSubtask]
     links: Sequence[ResourceLink]
@@ -57,7 +57,7 @@ class InstructionWriter:
 
     def instruction(self, order: Sequence[int]) -> str:
         """The instruction. A request that needs the one before shares a sentence with it, if that stays
-        short. Consecutive subtasks that differ in one input share a request. A sentence over several
+        short. Consecutive subtasks that differ in one input share a request. A sentence that spans several
         applications names them all."""
         pairs = {(link.producer, link.consumer) for link in self.links}
         sentences: list[list[str]] = []
@@ -77,7 +77,7 @@ class InstructionWriter:
         return " ".join(_sentence(", then ".join(texts)) for texts in sentences)
 
     def goal(self) -> str:
-        """The final subtasks, in one sentence without a full stop, with those whose product they take out of
+        """The final subtasks, in one sentence without a full stop, with those whose product they take from
         the clipboard or another slot."""
         producers = {link.producer for link in self.links}
         ends = self.subtasks.keys() - producers
@@ -145,7 +145,7 @@ class InstructionWriter:
 
     def _reference_to(self, resource: NamedResource, reader: PhrasedSubtask, preceding: str = "") -> str:
         """The words for an input: its name at first, then those for its kind while these are clear and repeat
-        no word just before them: not "the texts of the text file"."""
+        no word just before them, as in "the texts of the text file"."""
         producer = self._producer_of(resource, reader)
         key = _key(resource, producer)
         recent = list(self._mentioned)[-_RECENT:]

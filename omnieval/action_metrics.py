@@ -36,7 +36,7 @@ class Statement:
     keys: tuple[str, ...] = ()
     text: str = ""
     box: Box | None = None
-    """Where a point counts as right; only recorded statements have one."""
+    """The box in which a point counts as right; only recorded statements have one."""
 
     def holds(self, point: tuple[float, float] | None) -> bool:
         """Whether a point is in the box, edges included."""
@@ -54,7 +54,7 @@ class Example:
     whole: bool = True
     """Whether all actions of a task are compared, rather than one step."""
     also_right: tuple[tuple[Statement, ...], ...] = ()
-    """Alternatives that are right at that step too, derived from the task's graph."""
+    """Alternatives that are also right at that step, derived from the task's graph."""
 
 
 def statements_in(code: str) -> tuple[Statement, ...]:
@@ -205,7 +205,7 @@ def action_score(examples: Sequence[Example]) -> float | None:
 
     A penalty is at most the score of one action of its example, α = score / s. A point costs
     α · (1 − μ / (μ + d)), where d is its distance to the control's box and μ the inverse of the box's
-    diagonal; wrong keys cost α; a text costs α · (1 − BLEU). The rest of an example is at least 0. The value
+    diagonal; wrong keys cost α; a text costs α · (1 − BLEU). An example scores no less than 0. The value
     is the sum over the examples, divided by the score of the recorded actions, as in Table 4, where the score
     is the sequence score minus the three penalties.
 
@@ -342,7 +342,7 @@ def _matches(gold: Statement, predicted: Statement) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Metric:
-    """A metric of this module in the form of a metric's module."""
+    """A metric of this module, with the interface of a metric's module."""
 
     measure: Callable[[Sequence[Example]], float | None]
 

@@ -26,7 +26,7 @@ class AgentTask(Record):
     instruction: str
     """The instruction in the protocol's form; `decide` receives the same text."""
     applications: tuple[ApplicationInView, ...] = ()
-    """Open applications, the first in front."""
+    """Open applications; the first is in front."""
     step_limit: int = 200
     """Maximum number of steps."""
     question: str = ""
@@ -44,7 +44,7 @@ class RecordedPart:
     title: str
     """Name of the application in the task bar."""
     reads_open_page: bool
-    """Whether it reads something that only the open page holds, so that the page must not be left before."""
+    """Whether it reads something that only the open page holds, so the page must not be left before it."""
     trajectory: Trajectory
     needs: tuple[str, ...] = ()
     """Subtasks that it depends on."""
@@ -87,7 +87,7 @@ class AgentBrief:
 
         Raises:
             UnusableReplyError: the reply does not have the requested form.
-            AgentError: the model refused or did not answer, there is none, or the own prompt does not fit.
+            AgentError: the model refused or did not answer, there is none, or the given prompt does not fit.
             ModelClientError: no further calls are possible.
         """
         if self.models is None:

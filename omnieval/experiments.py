@@ -20,8 +20,8 @@ from taskloom.taskgraph.records.trajectory import Termination
 Variant = Literal["high", "low", "orders", "intent", "ask", "news"]
 """Which instructions agents are given: `high`, the task's; `low`, those of its subtasks in order; `orders`,
 the task's in its other orders (Table 8); `intent`, the task's after its goal; `ask`, the task's without one
-value, which the user gives when asked; `news`, with a wrong value, which a message of the user corrects after
-the first step. The right result is always that of the task."""
+value, which the user gives when asked; `news`, with a wrong value, which a message from the user corrects
+after the first step. The right result is always that of the task."""
 
 
 class AgentEntry(Record):
@@ -130,7 +130,7 @@ class ExperimentFile(Record):
     """Environments prepared for the next attempts while others are in use; by default half as many as those
     in use."""
     invalid_tries: int = Field(default=3, ge=1)
-    """How often an invalid attempt is started, each time in a fresh environment."""
+    """Maximum number of starts of an invalid attempt, each time in a fresh environment."""
     invalid_share: float = Field(default=0.05, ge=0, le=1)
     """Share of invalid attempts above which the figures are unreliable."""
 
@@ -250,7 +250,7 @@ def attempts_for(
 
 
 def instruction_variants(task: Task, variants: Sequence[Variant]) -> Iterator[InstructionVariant]:
-    """The instructions of `task` in these variants, without those that it lacks."""
+    """The instructions of `task` in these variants, skipping those that it lacks."""
     value = _find_unique_value(task)
     for variant in variants:
         if variant == "high":

@@ -77,7 +77,7 @@ def executed_coherency(graph: TaskGraph, completed: Sequence[str]) -> int:
 
 
 def require_possible(graph: TaskGraph, completed: Sequence[str]) -> None:
-    """Refuse a sequence of completions that no agent can have produced.
+    """Refuse a sequence of completions that no agent could have produced.
 
     >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
     >>> require_possible(read_task_graph({"nodes": ["a", "b"], "edges": [["a", "b"]]}, {}, str), ["b"])
@@ -143,7 +143,7 @@ class NodeState(StrEnum):
 
 
 SubtaskJudge = Callable[[BoundSubtask, int], Evaluation]
-"""Judges one subtask on the evidence of the episode so far; only actions after the given step count."""
+"""Judges one subtask on the evidence of the episode so far; actions up to the given step are ignored."""
 
 
 class GraphEvaluation(Record):
@@ -191,7 +191,7 @@ class GraphEvaluator:
 
     Subtasks without prerequisites start as Evaluating, all others as Waiting. After each action every
     Evaluating subtask is judged; a completed one stays Completed, and a subtask whose prerequisites are all
-    Completed becomes Evaluating from the next action on, so that the result does not depend on the order of
+    Completed becomes Evaluating from the next action on, so the result does not depend on the order of
     the nodes.
     """
 
@@ -213,11 +213,11 @@ class GraphEvaluator:
 
     @property
     def outcome(self) -> Outcome:
-        """Present state of the task."""
+        """Current state of the task."""
         return self._outcome
 
     def state_of(self, instance_id: str) -> NodeState:
-        """Present state of one subtask."""
+        """Current state of one subtask."""
         if instance_id in self._completed:
             return NodeState.COMPLETED
         return NodeState.EVALUATING if instance_id in self._opened_at else NodeState.WAITING

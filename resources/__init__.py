@@ -7,7 +7,7 @@ applications, assets                 applications, and the files that belong to 
 categories, instances                resource categories; resources, and which outputs meet which inputs
 scenarios                            scenarios
 worlds                               consistent starting data
-noise                                changes that an application makes by itself
+noise                                changes that an application makes on its own
 dimensions, capability_presets       the table of complexity dimensions; capabilities as constraints on levels
 record, errors                       base classes of all records and all errors
 whole_files                          atomic writing of files

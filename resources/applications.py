@@ -54,7 +54,7 @@ class OpenDocument(Record):
 
 class ToldState(Record):
     """A state that is in no file, such as the running processes. The application reports it whenever evidence
-    is taken, whatever is in front. Checks see it as a file of the application."""
+    is taken, whatever window is in front. Checks see it as a file of the application."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9 _-]+\.[a-z0-9]+$")
     """Name of that file; its suffix determines the format. Prefer a format with names, such as JSON, without
@@ -123,25 +123,25 @@ class Launch(Record):
     """Address on this machine of an application that taskloom does not start, such as
     `http://127.0.0.1:5000`."""
     reset_command: tuple[str, ...] = ()
-    """With an `address`: restores the application's clean state. Runs before every reset, as the caller and
-    without isolation."""
+    """With an `address`: restores the application's clean state. Runs before every reset, as the calling
+    user and without isolation."""
     data_folder: str = ""
     """With an `address`: folder of the application's data, for checks to read; without it they only see the
     screen."""
     environment: dict[str, str] = Field(default_factory=dict)
     """Extra environment variables, with placeholders."""
     reads_files_anew: bool = False
-    """Whether the server's only state is files that it reads at every request, so that resets only write
+    """Whether the server's only state is files that it reads at every request, so resets only write
     them."""
     url_path: str = "/"
-    """Path opened in the browser, from the first slash."""
+    """Path opened in the browser, beginning with a slash."""
     ready_text: str = ""
-    """Text of a control that appears when the application is ready; empty: ready when the controls are
-    stable."""
+    """Text of a control that appears when the application is ready; if empty, it counts as ready when
+    the controls are stable."""
     start_timeout_seconds: float = 60.0
     """Time limit for the port to open and the page to become ready."""
     state: DesktopState | None = None
-    """On a desktop: where its state is stored; None if only in files of the home."""
+    """On a desktop: where its state is stored; None if that is only in files of the home."""
     open_document: OpenDocument | None = None
     """For editors: how to read the open document. Checks see it as a file of the application."""
     told_states: tuple[ToldState, ...] = ()
@@ -221,8 +221,8 @@ class ControlQuery(Record):
     ordinal: int = 0
     """Which of several equal matches, from 0 in reading order; -1 is the last."""
     equals: int = 0
-    """Number of equal controls when it was recorded; with any other number now, nothing matches. 0: any
-    number."""
+    """Number of equal controls when it was recorded; with any other number now, nothing matches. 0 allows
+    any number."""
 
 
 class WorkedStep(Record):
@@ -244,7 +244,7 @@ class WorkedStep(Record):
     path: tuple[tuple[float, float], ...] = ()
     """For clicks and drags inside a large control: points as fractions (0 to 1) of its rectangle."""
     seconds: float = 0.0
-    """How long to wait, at most 5."""
+    """How long to wait; the maximum is 5."""
     optional: bool = False
     """Whether the step is skipped if its control is missing (a dialog that appears only sometimes)."""
     thought: str = ""
@@ -309,17 +309,17 @@ class ExampleSubtask(SubtaskTemplate):
     useless_for: tuple[str, ...] = ()
     """Applications and curated subtasks (`drawio.open_diagram`) in which its results are useless."""
     means: bool = False
-    """Whether its results are useless by themselves, so that another subtask of the task must read them."""
+    """Whether its results are useless by themselves, so another subtask of the task must read them."""
     gathers: bool = False
-    """Whether it makes a place for several things, such as a folder, so that at least two other subtasks of
+    """Whether it makes a place for several things, such as a folder, so at least two other subtasks of
     the task must use it."""
     not_with: tuple[str, ...] = ()
-    """Curated subtasks that make no sense in one task with it, because either is enough, or because they
+    """Curated subtasks that make no sense in the same task, because either is enough, or because they
     serve two separate purposes."""
     subjects: tuple[str, ...] = ()
     """Subject of each parameter set; empty if it suits any subject. Content about one subject is not put
-    where another is the subject. Without subjects, values that are no resource, such as rows, belong to what
-    their set reads."""
+    where another is the subject. Without subjects, values that are not resources, such as rows, belong to
+    what their set reads."""
     core: bool = False
     """Whether a small build uses it (`exploration.core_only`), because it links to many others."""
 

@@ -32,7 +32,7 @@ def content_of(text: str, application: Application | None = None) -> bytes:
 
     Raises:
         UnknownCatalogEntryError: there is no such asset (names the known ones).
-        ValueError: the content of an archive is no JSON object of texts.
+        ValueError: the content of an archive is not a JSON object of texts.
     """
     if text.startswith(PACKED_PREFIX):
         return _make_archive(
@@ -52,7 +52,7 @@ def content_of(text: str, application: Application | None = None) -> bytes:
 
 
 def packed_contents(text: str) -> Mapping[str, str]:
-    """Names and contents of an archive's members; a `ValueError` if `text` is no JSON object of texts."""
+    """Names and contents of an archive's members; a `ValueError` if `text` is not a JSON object of texts."""
     contents = json.loads(text.removeprefix(PACKED_PREFIX))
     if not isinstance(contents, dict) or not all(isinstance(content, str) for content in contents.values()):
         raise ValueError(f"{PACKED_PREFIX} needs a JSON object of names and contents, not {text[:80]!r}")

@@ -37,7 +37,7 @@ class ResourceCategory(Record):
 
     @property
     def is_slot(self) -> bool:
-        """Whether a write replaces the previous value, so that every reader needs a producer in the task;
+        """Whether a write replaces the previous value, so every reader needs a producer in the task;
         empty after a reset."""
         return self.kind not in (ResourceKind.FILE, ResourceKind.RECORD)
 

@@ -63,7 +63,7 @@ class TaskloomError(Exception):
     exit_code: ExitCode = ExitCode.BAD_INPUT
     """Exit code of a command that ends with this error."""
     transient: bool = False
-    """Whether trying again can help; nothing else decides about retries."""
+    """Whether trying again can help; nothing else determines retries."""
     hint: str = ""
     """What to do next, if the message does not say it; shown on a line of its own."""
 

@@ -1,4 +1,4 @@
-"""Noise: what an application changes by itself, as measured places of the state."""
+"""Noise: what an application changes on its own, as measured places in the state."""
 
 from typing import Literal
 

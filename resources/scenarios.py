@@ -1,4 +1,4 @@
-"""Scenarios: to which of the 20 a set of application categories belongs (App. A.5)."""
+"""Scenarios: which of the 20 a set of application categories belongs to (App. A.5)."""
 
 from collections.abc import Collection, Sequence
 from typing import Literal

@@ -7,7 +7,7 @@ from pathlib import Path
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file atomically, by renaming a temporary one; its folder must exist.
 
-    Several threads and processes may write it at the same time: one of their contents remains. If writing
+    Several threads and processes may write it at the same time: the content of one remains. If writing
     fails, the file is unchanged.
     """
     temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}")

@@ -39,17 +39,17 @@ class World(Record):
     description: str
     """One sentence about it."""
     terms: dict[str, str]
-    """Its names of things wherever they appear, by their place in the rules: `notes.packing.title` to `Van
-    list`."""
+    """Its names for things, wherever they appear, by place in the rules: `Van list` for
+    `notes.packing.title`."""
     labels: dict[str, str]
     """Replacements of whole parameter values only, by place."""
     unchanged: tuple[str, ...] = ()
     """Values of the first world that stay unchanged although they contain a term."""
     phrases: dict[str, str]
-    """Phrases for values: `Documents/march_sales.csv` by its file name, to `the March sales`."""
+    """Phrases for values, files by file name: `the March sales` for `Documents/march_sales.csv`."""
     uses: dict[str, str] = Field(default_factory=dict)
-    """What a thing is needed for, by its title or by its file's name without the suffix: `march_sales` to
-    `the tax return`."""
+    """What a thing is needed for, by its title or by its file's name without the suffix: `the tax return`
+    for `march_sales`."""
     occasions: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Occasions for which things are needed together, by the same names; other things suit any occasion."""
 

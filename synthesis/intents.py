@@ -111,7 +111,7 @@ async def extract_intents(
 
 
 def linked_pairs(members: Sequence[PooledSubtask]) -> set[tuple[str, str]]:
-    """Pairs of subtasks of which an instance of the first provides what an instance of the second reads."""
+    """Pairs of subtasks in which an instance of the first provides what an instance of the second reads."""
     return {
         (producer.subtask.subtask_id, consumer.subtask.subtask_id)
         for producer, consumer in permutations(members, 2)

@@ -1,6 +1,6 @@
-"""When two texts are the same to a person; `COMPARING` states the rules. `fold_text` removes differences of
-encoding and typesetting; `fold_label` also removes decoration from the name of a control. Neither makes two
-words equal that a person reads as different: no edit distance, no prefix rule. Also shortens long texts."""
+"""Whether people see two texts as equal; `COMPARING` states the rules. `fold_text` removes differences of
+encoding and typesetting; `fold_label` also removes decoration from the name of a control. Neither equates
+words that a person reads as different: no edit distance, no prefix rule. Also shortens long texts."""
 
 import hashlib
 import re
@@ -136,8 +136,8 @@ def fold_label(text: str) -> str:
 def same_label(wanted: str, shown: str) -> bool:
     r"""Whether a control that shows `shown` is what a person means by `wanted`.
 
-    `wanted` may omit a keyboard shortcut shown behind the name; two texts that both name a shortcut must name
-    the same one.
+    `wanted` may omit a keyboard shortcut shown after the name; if both texts name a shortcut, it must be the
+    same one.
 
     >>> same_label("Save", "&Save\u2026"), same_label("Save", "Save As"), same_label("Bold", "Bold (Ctrl+B)")
     (True, False, True)

@@ -1,23 +1,23 @@
 """Errors of the warehouse.
 
 WarehouseError
-├── WarehouseUnavailableError  the place cannot be opened: not a warehouse, read-only, full, extension absent
-│   └── WarehouseMissingError  there is no warehouse at the place
+├── WarehouseUnavailableError  cannot be opened: not a warehouse, read-only, full, extension absent
+│   └── WarehouseMissingError  no warehouse at this location
 ├── WarehouseBusyError         other processes held the catalogue for too long (transient)
-├── WarehouseTooNewError       written by a later taskloom
+├── WarehouseTooNewError       written by a newer taskloom
 ├── RowInvalidError            a record that does not fit its table, or a stored row that is not a record
-├── QueryRefusedError          SQL that could change or leave the warehouse
+├── QueryRefusedError          SQL that could change the warehouse or reach outside it
 ├── QueryFailedError           SQL that does not run: syntax, unknown column, bad parameter
 │   └── TableMissingError      names a table that does not exist, or did not at that time
-├── UnknownQueryError          no named query of that name (names the known ones)
+├── UnknownQueryError          no named query with that name (names the known ones)
 ├── VersionError               unknown or already taken dataset version
 ├── ScreenshotMissingError     a picture that was never stored
-├── ReviewInvalidError         a person's review that contradicts itself or lacks something
+├── ReviewInvalidError         a review that is contradictory or incomplete
 ├── SelectionInvalidError      a selection that names unknown things or asks for the impossible
 ├── ExportRefusedError         an export that cannot be made as asked
 ├── InexpressibleError         a task that an export's format cannot express; the message is the reason
-├── UnknownFormatError         no export or import of that name (names the known ones)
-└── ImportRefusedError         data that break their format: every fault with file, field and reason
+├── UnknownFormatError         no export or import with that name (names the known ones)
+└── ImportRefusedError         data that violate their format: every fault with file, field and reason
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ class WarehouseUnavailableError(WarehouseError):
 
 
 class WarehouseMissingError(WarehouseUnavailableError):
-    """There is no warehouse at the place."""
+    """There is no warehouse at this location."""
 
 
 class WarehouseBusyError(WarehouseError):
@@ -52,7 +52,7 @@ class WarehouseBusyError(WarehouseError):
 
 
 class WarehouseTooNewError(WarehouseError):
-    """The stored schema is later than the one this taskloom knows."""
+    """The stored schema is newer than the one this taskloom knows."""
 
 
 class RowInvalidError(WarehouseError):
@@ -60,7 +60,7 @@ class RowInvalidError(WarehouseError):
 
 
 class QueryRefusedError(WarehouseError):
-    """The SQL could change the warehouse or reach out of it."""
+    """The SQL could change the warehouse or reach outside it."""
 
 
 class QueryFailedError(WarehouseError):
@@ -72,7 +72,7 @@ class TableMissingError(QueryFailedError):
 
 
 class UnknownQueryError(WarehouseError):
-    """No named query of that name."""
+    """No named query has that name."""
 
 
 class VersionError(WarehouseError):
@@ -84,7 +84,7 @@ class ScreenshotMissingError(WarehouseError):
 
 
 class ReviewInvalidError(WarehouseError):
-    """A person's review that contradicts itself or lacks something; it was not stored."""
+    """A contradictory or incomplete review; it was not stored."""
 
 
 class SelectionInvalidError(WarehouseError):
@@ -100,12 +100,12 @@ class InexpressibleError(WarehouseError):
 
 
 class UnknownFormatError(WarehouseError):
-    """No export or import of that name."""
+    """No export or import has that name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One place at which foreign data break their format."""
+    """One place where foreign data violate their format."""
 
     file: str
     field: str
@@ -118,7 +118,7 @@ class Fault:
 
 
 class ImportRefusedError(WarehouseError):
-    """Data to import break their format; nothing was imported. The message lists every fault."""
+    """Data to import violate their format; nothing was imported. The message lists every fault."""
 
     def __init__(self, file: str, field: str, reason: str, *, code: str = BROKEN) -> None:
         """Describe one fault, or the first of several; `code` groups rejections of this kind."""

@@ -109,7 +109,7 @@ def _field_codec(record: type[BaseModel], name: str, info: FieldInfo) -> FieldCo
 
 
 def codec_of(annotation: Any) -> Codec:
-    """The codec of a type annotation; a `TypeError` where it has no column type."""
+    """The codec of a type annotation; a `TypeError` if it has no column type."""
     if _is_json(annotation):
         return _JSON
     annotation, _ = _unwrap_optional(annotation)

@@ -49,7 +49,7 @@ class Reader(ABC):
         """A connection for one query, the catalogue to use, and the lock to hold meanwhile."""
 
     def query(self, sql: str, parameters: QueryParameters = ()) -> QueryResult:
-        """The result of one SELECT; `QueryRefusedError` where `admit` refuses it, `QueryFailedError` where it
+        """The result of one SELECT; `QueryRefusedError` if `admit` refuses it, `QueryFailedError` if it
         does not run.
         """
         return QueryResult.of(self._run(sql, parameters, lambda cursor: cursor.to_arrow_table()))
@@ -62,7 +62,7 @@ class Reader(ABC):
         timeout_seconds: float | None = None,
         rows: int = 20_000,
     ) -> T:
-        """The result of `take` on the rows of a query, `rows` at a time; called again where the catalogue was
+        """The result of `take` on the rows of a query, `rows` at a time; called again if the catalogue was
         busy, stopped after `timeout_seconds`.
         """
         return self._run(sql, parameters, lambda cursor: take(cursor.to_arrow_reader(rows)), timeout_seconds)
@@ -136,7 +136,7 @@ class QuickReader(Reader):
 
 
 def open_quickly(address: str) -> QuickReader | None:
-    """A reader of the warehouse at `address`; None where only `Warehouse` can read it."""
+    """A reader of the warehouse at `address`; None if only `Warehouse` can read it."""
     location = parse_location(address)
     connection = connect_reader(location)
     if retry(lambda: is_known(connection), location):
@@ -300,7 +300,7 @@ class QueryResult:
         return out.getvalue()
 
     def write_csv_rows(self, out: TextIO, header: bool) -> None:
-        """Write the rows to `out` as CSV, with a `header` line where one is wanted."""
+        """Write the rows to `out` as CSV, with a `header` line if wanted."""
         writer = csv.writer(out, lineterminator="\n")
         if header:
             writer.writerow(self.columns)

@@ -1,4 +1,4 @@
-"""Records that the warehouse itself keeps: runs, scheduled ones too, model calls and dataset versions."""
+"""Records that the warehouse itself keeps: runs (scheduled ones too), model calls, dataset versions."""
 
 from typing import Literal
 
@@ -38,7 +38,7 @@ class RunRecord(Record):
 
 
 class ModelCallRecord(ModelCall):
-    """One call of a language model that a run paid for or gave up."""
+    """One call of a language model that a run paid for or abandoned."""
 
     call_id: str
     """Opaque id: the ledger's key, and the run."""
@@ -86,7 +86,7 @@ class VersionTag(Record):
 
 
 class ImportedItem(Record):
-    """The original of an imported task or subtask, complete with unknown fields."""
+    """The original of an imported task or subtask, including unknown fields."""
 
     item_id: str
     """Id of the task or subtask here."""

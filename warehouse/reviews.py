@@ -65,7 +65,7 @@ def accepted_tasks(warehouse: Warehouse, rule: AcceptanceRule) -> list[tuple[str
 def new_review(
     task_id: str, instruction: str, reviewer: str, verdict: str, failed: tuple[str, ...] = (), note: str = ""
 ) -> Review:
-    """A new review; `ReviewInvalidError` for no name, no verdict, or reasons that do not fit it."""
+    """A new review; `ReviewInvalidError` for a missing name or verdict, or reasons that do not fit."""
     try:
         return Review.model_validate(
             {

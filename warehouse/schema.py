@@ -100,7 +100,7 @@ class Table:
 
     @cached_property
     def fields(self) -> tuple[FieldCodec, ...]:
-        """The record's fields that are columns by themselves."""
+        """The record's fields that are columns of their own."""
         if self.record is None:
             return ()
         return tuple(

@@ -47,7 +47,7 @@ class Warehouse(Reader):
     and a reader sees the state of some whole commit. One object may be used from several threads.
 
     Raises:
-        WarehouseUnavailableError, WarehouseTooNewError: the place cannot be opened; nothing was changed.
+        WarehouseUnavailableError, WarehouseTooNewError: the location cannot be opened; nothing was changed.
         VersionError: `version` names no published version.
     """
 
@@ -87,7 +87,7 @@ class Warehouse(Reader):
             self._writer = self._reader = None
 
     def reopened(self, version: str | None = None) -> "Warehouse":
-        """A second, read-only connection: to the present state or one version; `VersionError` where there is
+        """A second, read-only connection: to the present state or one version; `VersionError` if there is
         none."""
         return Warehouse(self.address, read_only=True, version=version)
 
@@ -159,7 +159,7 @@ class Warehouse(Reader):
         return list(self.read(DatasetVersion, order_by="snapshot_id, name"))
 
     def snapshot_of(self, version: str) -> int:
-        """The snapshot of a published version, named by its own name or a tag; `VersionError` where there is
+        """The snapshot of a published version, named by its own name or a tag; `VersionError` if there is
         none."""
         rows = self.query(
             "SELECT name, snapshot_id FROM dataset_versions ORDER BY snapshot_id, name"
@@ -222,7 +222,7 @@ class Warehouse(Reader):
             yield from self._decode(table, record, rows.slice(start, size).to_pylist(), pictures)
 
     def find(self, record: type[R], column: str, value: str, *, pictures: bool = False) -> R | None:
-        """The first record that `read` returns with this value of `column`; None where there is none."""
+        """The first record that `read` returns with this value of `column`; None if there is none."""
         return next(self.read(record, f"{column} = ?", [value], pictures=pictures), None)
 
     def _session(self) -> tuple[duckdb.DuckDBPyConnection, str, AbstractContextManager[object]]:

@@ -153,13 +153,13 @@ def critic_scores(warehouse: Warehouse, run_id: str = "") -> CriticReport | None
 
 
 def people_report(warehouse: Warehouse) -> PeopleReport | None:
-    """People's verdicts on the tasks; None where no task was reviewed."""
+    """People's verdicts on the tasks; None if no task was reviewed."""
     rows = warehouse.query(named_query("acceptance").sql).as_dicts()
     accepted = next((row for row in rows if row["people"] == "the majority"), None)
     if accepted is None:
         return None
     kappas = [row for row in rows if "kappa" in str(row["measure"]) and row["value"] is not None]
-    # For more than two people Fleiss' kappa, which comes after the pairs.
+    # For more than two people, Fleiss' kappa, which comes after the pairs.
     chosen = kappas[-1] if kappas and (len(kappas) == 1 or "Fleiss" in str(kappas[-1]["measure"])) else None
     return PeopleReport(
         accepted=rate(int(str(accepted["count"])), int(str(accepted["total"]))),
@@ -213,7 +213,7 @@ _BY_ACCEPTED_FUNCTION = "function_id IN (SELECT function_id FROM evaluation_func
 
 
 def error_rates(warehouse: Warehouse) -> AcceptanceReport | None:
-    """Error rates over all, by application and by kind of outcome; None without labelled outcomes.
+    """Error rates overall, by application and by kind of outcome; None without labelled outcomes.
 
     Only verdicts of functions that this dataset has accepted count.
     """

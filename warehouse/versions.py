@@ -147,7 +147,7 @@ class ScoreValidity(Record):
 
 def score_validity(warehouse: Warehouse, later: str = "", earlier: str = "") -> ScoreValidity:
     """Which scores of `earlier` do not count in `later`, by default the newest version and the one before it;
-    `VersionError` where there is none."""
+    `VersionError` if there is none."""
     published = warehouse.versions()
     if not published:
         raise VersionError("No version is published yet; `taskloom publish` publishes the present state.")
@@ -319,7 +319,7 @@ def clean(
 
 
 def tag(warehouse: Warehouse, name: str, version: str) -> VersionTag:
-    """Give a version a further name, or move the name to it; `VersionError` for an unknown version, or a name
+    """Give a version another name, or move the name to it; `VersionError` for an unknown version, or a name
     that is a version's own."""
     published = {item.name for item in warehouse.versions()}
     if version not in published:

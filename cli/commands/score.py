@@ -1,4 +1,4 @@
-"""`taskloom score`: scores an execution sequence on a task graph, or an experiment again."""
+"""`taskloom score`: scores an execution sequence on a task graph or rescores experiments."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Guards the loop against agents that raise, reply nonsense, block, or never reply. A user's own agent runs
-in a thread with its own event loop, so that it holds up no other attempt, and is shown no evidence, because
-it could read there what evaluation functions read; a thread that never answers is abandoned."""
+in a thread with its own event loop, so it holds up no other attempt. It is shown no evidence, because that
+would reveal what evaluation functions read. A thread that never answers is abandoned."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Patience:
     """Limits on an agent."""
 
     decision_seconds: float = 300.0
-    """Longest time of one decision."""
+    """Maximum time per decision."""
     attempt_seconds: float = 3600.0
-    """Longest time of the whole attempt."""
+    """Maximum time for the attempt."""
     unusable_replies: int = 3
     """Unusable replies in a row that end the attempt."""
     refused_actions: int = 10
@@ -47,7 +47,7 @@ class Decided:
     """One decision of an agent, with its times."""
 
     step: int
-    """Step of the recording that it became; for an end, the number that would have come next."""
+    """Recorded step that it became; for a final decision, the number that would come next."""
     decision: Decision
     unusable: bool
     """Whether the reply was not a decision."""
@@ -67,7 +67,7 @@ class GuardedAgent:
     apart: bool = False
     """Whether the agent is foreign code, which runs in its own thread and is shown no evidence."""
     perception: Perception | None = None
-    """What it is shown beyond the controls; None for nothing."""
+    """What it is shown besides the controls, if anything."""
     decided: list[Decided] = field(default_factory=list)
     """All decisions so far."""
     _agent: object = None
@@ -84,7 +84,7 @@ class GuardedAgent:
 
         Raises:
             AgentError: the attempt ends; the error says how.
-            TaskloomError: an agent of our own cannot go on with its calls at all.
+            TaskloomError: an agent of our own can no longer make its calls.
         """
         if self._started_at is None:
             self._started_at = monotonic()
@@ -126,7 +126,7 @@ class GuardedAgent:
             self._thread.abandon()
 
     def _complete_last_decision(self, now: float, steps: int | None) -> None:
-        """Record how long the environment took after the last decision, and which step it ended at."""
+        """Record how long the environment took after the last decision, and which step that became."""
         if self.decided and not self.decided[-1].environment_seconds:
             last = self.decided[-1]
             last.environment_seconds = max(now - self._answered_at, 1e-9)
@@ -247,7 +247,7 @@ def _raised_by_agent(error: TimeoutError) -> bool:
 
 
 def _crash(error: BaseException) -> AgentError:
-    """The error for an exception in the agent's code; names its last line outside of installed packages."""
+    """The error for an exception in the agent's code; names its last line outside installed packages."""
     stack = traceback.extract_tb(error.__traceback__)
     frames = [frame for frame in stack if not frame.filename.endswith("agents/guarding.py")]
     frames = [frame for frame in frames if not _LIBRARY.search(frame.filename)] or frames

@@ -62,7 +62,7 @@ def _is_dead(process: int) -> bool:
 
 
 def main(sandbox: Path) -> None:
-    """Wait for the parent's end, then clean up."""
+    """Clean up once the parent has ended."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     input_lines = b""

@@ -36,7 +36,7 @@ class EvidenceView:
 
     @cached_property
     def clicks(self) -> tuple[str, ...]:
-        """What was clicked, as text: the control's own, or its parent's where an icon has none."""
+        """What was clicked, as text: the control's own, or its parent's if an icon has none."""
         clicked = (event.control for event in self.evidence.inputs if event.kind == "click")
         texts = (control.text or control.parent_text for control in clicked if control is not None)
         return tuple(dict.fromkeys(text for text in texts if text))
@@ -105,7 +105,7 @@ class EvidenceView:
         return relative
 
     def must_be_seen(self, relative: str, *, below: bool = False) -> None:
-        """Make sure that the evidence covers this path and, where that matters, all `below` it."""
+        """Make sure that the evidence covers this path and, if `below` is true, all below it."""
         for place in self.evidence.unseen:
             covers = not place or relative == place or relative.startswith(f"{place}/")
             if covers or (below and (not relative or place.startswith(f"{relative}/"))):
@@ -151,8 +151,8 @@ class EvidenceView:
         return {name: tuple(texts) for name, texts in rows.items()}
 
     def times_shown(self, text: str) -> int:
-        """How often `text` is shown, letter by letter: the number of controls with this text, or of phrases
-        in the text of one control, if greater."""
+        """How often exactly `text` is shown: the number of controls with this text or, if greater, of its
+        occurrences in one control's text."""
         named = [item for item in self.evidence.controls if shown_exactly(text, item.text)]
         parents = {(item.parent_text, item.parent_type) for item in named}
         innermost = sum((item.text, item.control_type) not in parents for item in named)

@@ -1,5 +1,5 @@
 """Reads the text in pictures for checks: lazily, and each picture once. Readings are kept in memory and, if a
-folder is given, in files named by the hash of the picture, so that recorded evidence needs no pictures."""
+folder is given, in files named by the hash of the picture, so recorded evidence needs no pictures."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -14,11 +14,11 @@ from taskloom.resources.whole_files import write_whole
 from taskloom.taskgraph.records.interaction import Screenshot
 
 _TIMEOUT = 15.0
-"""Most seconds of one reading."""
+"""Maximum seconds per reading."""
 
 
 class TextReader(Protocol):
-    """What reads pictures."""
+    """Reads pictures."""
 
     def read(self, screenshot: Screenshot) -> tuple[str, ...]:
         """Read the picture: each piece between wide gaps, then each block as a whole.

@@ -20,9 +20,9 @@ _HOME = re.compile(
 )
 _DRIVE = re.compile(r"^[a-z]:", re.IGNORECASE)
 LONGEST_PATH = 4_096
-"""Most characters of a path; systems allow no more, so a longer text names nothing."""
+"""Maximum characters of a path; systems allow no more, so longer ones name nothing."""
 LONGEST_ARGUMENT = 10_000
-"""Most characters in one argument of a check or of a function on path names."""
+"""Maximum characters in an argument of a check or a path function."""
 _LONGEST_CACHED = 256
 PATH_FUNCTIONS = {
     "path_basename": "path: str) -> str",
@@ -36,7 +36,7 @@ PATH_FUNCTIONS = {
 
 
 def relative_to_home(path: str) -> str | None:
-    r"""The path relative to the sandbox home, empty for the home itself; None for a place outside it.
+    r"""The path relative to the sandbox home, empty for the home itself; None for a path outside it.
 
     >>> relative_to_home("~/Documents/a.csv"), relative_to_home("/home/user/a.csv"), relative_to_home("./b//c/../d.txt")
     ('Documents/a.csv', 'a.csv', 'b/d.txt')

@@ -13,8 +13,7 @@ from taskloom.taskgraph.records.evidence import ClipboardState, Evidence
 def missing_at_start(
     needed: Sequence[Resource], evidence: Evidence, fixtures: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[str, ...]:
-    """Describe which of the resources `needed` are missing in `evidence`; empty if the start is as it should
-    be.
+    """Describe which of the `needed` resources `evidence` lacks; empty if the start is as it should be.
 
     An application that shows nothing is not running and counts as missing. A file that a reset should have
     written must have the hash in `fixtures` for its path.

@@ -221,7 +221,7 @@ def _call(name: str, *arguments: ast.expr) -> ast.Call:
 
 
 def _with_iterator(call: ast.Call) -> ast.Call:
-    """`call`; if it is `next` of something that is a list in the sandbox, with an iterator of that list."""
+    """`call`; if it is `next` of something that the sandbox makes a list, with an iterator over it."""
     first = call.args[0] if call.args and _name_of(call.func) == "next" else None
     if isinstance(first, ast.GeneratorExp):
         call.args[0] = _call("iter", ast.ListComp(first.elt, first.generators))

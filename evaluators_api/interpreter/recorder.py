@@ -14,17 +14,17 @@ from taskloom.evaluators_api.evidence.sandbox_paths import PATH_FUNCTIONS, apply
 from taskloom.taskgraph.records.evaluation_function import CheckCall, Evaluation
 
 LONGEST_RECORDED = 500
-"""Most characters of an argument or answer that are kept."""
+"""Maximum characters kept of an argument or answer."""
 MOST_PARTS = 50_000
-"""Most characters and parts of the arguments of a call that leave the sandbox."""
+"""Maximum characters and parts of a call's arguments that leave the sandbox."""
 LONGEST_REMEMBERED = 1_000
-"""Most characters of a call and its answer that are remembered; longer ones are cheap to ask again."""
+"""Maximum characters of a remembered call and its answer; longer ones are cheap to ask again."""
 MOST_REMEMBERED = 2_000
-"""Most answers about one state that are remembered."""
+"""Maximum remembered answers about one state."""
 _LONGEST_RUN = 10_000
-"""Most characters of the calls and answers of a run that is remembered."""
+"""Maximum characters of the calls and answers of a remembered run."""
 _MOST_RUNS = 500
-"""Most runs of one function with the same parameters that are remembered."""
+"""Maximum remembered runs of one function with the same parameters."""
 _OPTICAL = frozenset({"check_text_exists", "check_text_exists_via_ocr"})
 """Checks that read pictures, with a reader that differs between sandboxes."""
 HOST_PREFIX = "__host_"
@@ -86,7 +86,7 @@ class RunNode:
 class RememberedRuns:
     """Runs that need not be repeated: a function sees nothing but its parameters and the answers of its
     checks, so runs with one source and parameters form a tree of calls, answers and results. As long as the
-    answers about new evidence follow a known path, the interpreter is not needed. Threads may share it."""
+    answers about new evidence follow a known path, the interpreter is not needed. Thread-safe."""
 
     root: RunNode = field(default_factory=RunNode)
     count: int = 0
@@ -105,13 +105,13 @@ class RememberedRuns:
 class CallRecorder:
     """Answers the calls of one evaluation and records them.
 
-    A call that cannot be answered ends the evaluation, even when the code catches the exception: a function
+    A call that cannot be answered ends the evaluation, even if the code catches the exception: a function
     that goes on without the answer would be silently wrong.
     """
 
     def __init__(self, scene: Scene, *, seconds: float = 20.0, alter: Alteration | None = None) -> None:
         """Answer from `scene`, within `seconds` in total: the sandbox's own clock stands still meanwhile.
-        `alter` changes answers, to examine a function with a check that errs."""
+        `alter` changes answers, to try a function with a check that errs."""
         self._scene = scene
         self._alter = alter
         self._seconds = seconds
@@ -131,8 +131,8 @@ class CallRecorder:
         return self._run if self._size <= _LONGEST_RUN else None
 
     def follow(self, node: RunNode | None) -> Evaluation | None:
-        """The result of the function, if a remembered run has the answers of this scene; otherwise the
-        answers found so far are given again when the function runs."""
+        """The result of the function, if a remembered run has the answers of this scene; otherwise None,
+        and the answers found so far are reused when it runs."""
         while node is not None and node.call is not None:
             try:
                 answer = self._call(node.call.check, *node.call.positional, **node.call.named)

@@ -60,17 +60,17 @@ _TYPE_ERROR = re.compile(
     r"|parameter-already-assigned|invalid-argument-type|call-non-callable|unresolved-import)\] (.*)$",
     re.MULTILINE,
 )
-"""A type error that is always a fault; the type checker also reports what the interpreter can run."""
+"""Type errors that are always faults; the checker also reports what the interpreter can run."""
 _MOST_VERDICTS = 4096
 _MOST_FUNCTIONS = 256
-"""Most functions, each with certain parameters, whose runs are remembered."""
+"""Maximum functions, each with its parameters, with remembered runs."""
 _TYPE_CHECK_TRIES = 2
 """Attempts to check types: a busy machine may not do it in time."""
 _WORKER_TIMEOUT = 10.0
 """Seconds beyond its own limit after which a worker that does not answer is killed."""
 _TOO_SLOW = f"its types cannot be checked within {_WORKER_TIMEOUT:g} seconds; write it more plainly"
 LONGEST_MESSAGE = 4_000
-"""Most characters of a message that are kept."""
+"""Maximum characters kept of a message."""
 _FIELDS = ("success", "message", "progress")
 _ADVICE = "return EvalResult(success, message, progress)"
 
@@ -83,11 +83,11 @@ class SandboxSettings(Record):
     """Limits of one evaluation, and how workers run."""
 
     workers: int = Field(default=2, ge=1)
-    """Worker processes, which is how many evaluations run at once."""
+    """Worker processes, one for each concurrent evaluation."""
     seconds: float = Field(default=0.5, gt=0)
     """Processor time of one evaluation, without checks."""
     grace_seconds: float = Field(default=0.5, gt=0)
-    """Further time after which a worker that does not stop by itself is killed."""
+    """Extra time after which a worker that does not stop by itself is killed."""
     memory_bytes: int = Field(default=64 * 1024 * 1024, gt=0)
     """Memory of the code."""
     recursion_depth: int = Field(default=200, gt=0)
@@ -214,8 +214,8 @@ class EvaluationSandbox:
         return evaluation.model_copy(update={"calls": calls})
 
     def admit(self, source: str, parameter_names: tuple[str, ...]) -> Analysis:
-        """Analyse the source, then check its types against the declarations of the checks; one analysis with
-        the problems that either found.
+        """Analyse the source, then check its types against the declarations of the checks; return one
+        analysis with the problems found.
 
         Raises:
             SandboxUnavailableError: the sandbox was not entered, or was left.

@@ -22,7 +22,7 @@ from taskloom.evaluators_api.interpreter.dialect import (
 from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT, parse_source
 
 LARGEST_SOURCE = 16_384
-"""Most bytes of source that are looked at."""
+"""Maximum size of a source, in bytes."""
 _FORBIDDEN_NAMES = frozenset(
     {"__builtins__", "__import__", "breakpoint", "compile", "eval", "exec", "memoryview", "open"}
     | {"delattr", "getattr", "globals", "hasattr", "locals", "setattr", "vars"}
@@ -95,7 +95,7 @@ class Analysis:
 def analyse(source: str, parameter_names: tuple[str, ...] = ()) -> Analysis:
     r"""Admit or refuse `source` as the evaluation function of a subtask with `parameter_names`.
 
-    Never raises, and never runs it.
+    Never raises or runs it.
 
     >>> analyse("def evaluate_agent_task_completion():\n    return check_file_exists('a.txt')").checks_called
     ('check_file_exists',)
@@ -165,7 +165,7 @@ def _problems(
 
 
 def _shadowing_problems(tree: ast.Module) -> Iterator[Problem]:
-    """Checks that the code redefines, in the original: rewriting may only drop what is harmless."""
+    """Checks that the original code redefines; rewriting may drop only what is harmless."""
     reserved = {*checks(), *PATH_FUNCTIONS}
     for node in ast.walk(tree):
         for name in _bound_names(node):

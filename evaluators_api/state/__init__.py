@@ -10,7 +10,7 @@ essential                   the effects that every performance has: what writers
 allowances                  what the work on a subtask may change
 account                     what an episode changed beyond what its subtasks may change
 editing                     evidence in which an effect is undone or has another value
-operators                   evidence in which a value is moved, exchanged or halved, or a sibling is harmed
-templates                   values in terms of parameters, and the looks of generated values
+operators                   evidence in which a value is moved, exchanged or halved, or a sibling is damaged
+templates                   values in terms of parameters, and what generated values look like
 noise                       changes that applications make by themselves
 """

@@ -1,5 +1,5 @@
 """The account of an episode: the differences at its end beyond what its subtasks may change. Wrong values at
-places that depend on parameters are wrong outcomes, which evaluation functions notice."""
+places that depend on parameters are wrong outcomes, which evaluation functions detect."""
 
 import re
 from collections import Counter, defaultdict
@@ -50,7 +50,7 @@ class _BoundAllowance:
         self._parameters = tuple(sorted(parameters.items()))
 
     def covers(self, effect: Effect, record: str = "") -> bool:
-        """Whether it is about the place of `effect`, which may lie in an added `record`."""
+        """Whether this covers the location of `effect`, which may lie in an added `record`."""
         allowed, content = self.allowance, record or ((effect.after or "") if effect.kind == "added" else "")
         return (
             allowed.area == effect.area
@@ -65,13 +65,13 @@ class _BoundAllowance:
         return self._is_at(effect.container, effect.address[:1])
 
     def admits(self, value: str | None) -> bool:
-        """Whether this value is allowed, or any number but zero where numbers are: they may be counts."""
+        """Whether this value is allowed. If a number is, so is any but zero, as it may be a count."""
         if self.allowance.values is None or value in self.values:
             return True
         return is_count(value or "") and any(map(is_count, self.values))
 
     def _is_at(self, container: str, address: Sequence[str]) -> bool:
-        """Whether this is its file or folder, and its address up to the shorter length."""
+        """Whether file or folder match, and the addresses agree up to the shorter length."""
         parts = zip(self.allowance.address, address, strict=False)
         return self._matches(self.allowance.container, container) and all(
             part == ANY or self._matches(part, name) for part, name in parts
@@ -84,7 +84,7 @@ class _BoundAllowance:
 def find_side_effects(
     start: Evidence, end: Evidence, bound: Iterable[Bound], about: Bound | None = None
 ) -> SideEffects:
-    """The lasting changes from `start` to `end` that no work in `bound` makes.
+    """The lasting changes from `start` to `end` that no work in `bound` accounts for.
 
     Effects inside an addition or removal count as part of it. An allowance that says what its record holds
     does not cover other records. An added record may hold former values and parameters of other work. With
@@ -158,7 +158,7 @@ class _Account:
         return [rule for rule in rules if rule.allowance.inside <= inside and rule.covers(effect, record)]
 
     def _problem_outside(self, effect: Effect) -> str:
-        """The field of `SideEffects` that counts an effect outside any other one; empty if it is allowed."""
+        """The field of `SideEffects` that counts an effect not inside another one; empty if it is allowed."""
         if any(self._use_up(rule, effect.kind) for rule in self._covering(effect)):
             return ""
         for depth in range(len(effect.address)):
@@ -169,7 +169,7 @@ class _Account:
         return {"added": f"{what}_added", "removed": f"{what}_lost"}.get(effect.kind, "values_changed")
 
     def _use_up(self, rule: _BoundAllowance, kind: EffectKind) -> bool:
-        """Use up one change of this kind at the rule's place, if any remains.
+        """Use up one change of this kind at the rule's location, if any remains.
 
         A change of a part named by position, or of a file with a generated name, counts as a removal and an
         addition.

@@ -17,7 +17,7 @@ from taskloom.taskgraph.records.effect import ANY, Allowance, Effect
 from taskloom.taskgraph.records.evidence import is_open_document
 
 Place = tuple[str, ...]
-"""Area of the state, file or folder, and address in it; plain or in terms of the parameters."""
+"""Area of the state, file or folder, and address in it; literal or in terms of the parameters."""
 _PlaceAndKind = tuple[Place, EffectKind]
 """A place in terms of the parameters, and the kind of change there."""
 _STORED = frozenset({"file", "directory"})
@@ -46,12 +46,12 @@ class _Occurrence(NamedTuple):
 def allowances(
     performances: Sequence[Performance], by_products: Container[tuple[str, ...]] = frozenset()
 ) -> tuple[Allowance, ...]:
-    """What any work like one of `performances`, all of one subtask, may change.
+    """What work equivalent to any of `performances`, all of one subtask, may change.
 
     Inside an addition, performances that agree set bounds: the length of its lists, and values that are the
     same whatever the parameters, except in files and tables that are `by_products`, which record how the work
-    was done. A copy is one value whatever its content, and so are the lines of a new text; copied records are
-    as many as in their source. Tokens and history entries may be added in any number, one for each save.
+    was done. A copy is one value whatever its content, and so are the lines of a new text; there are as many
+    copied records as in their source. Any number of tokens and history entries may be added, one per save.
     """
     changes = [effects for effects, _ in performances]
     save_entries = _save_entries(changes)
@@ -109,7 +109,7 @@ def _outer_allowance(
 
 
 def _inner_allowance(occurrences: Sequence[_Occurrence]) -> Allowance:
-    """The allowance inside an addition: as often and with the values on which performances agree."""
+    """The allowance inside an addition, with the counts and values on which performances agree."""
     by_performance: dict[int, set[str | None]] = defaultdict(set)
     for item in occurrences:
         by_performance[item.performance].add(item.value)
@@ -145,7 +145,7 @@ def _allowance(occurrences: Sequence[_Occurrence], **bounds: object) -> Allowanc
 
 
 def _shared_value(effect: Effect) -> str | None:
-    """The value in a form that all performances can share; None for one whose differences mean nothing."""
+    """The value in a form that all performances can share; None if its differences mean nothing."""
     value, pattern = effect.after or "", effect.address_template
     may_differ = (
         effect.source
@@ -179,13 +179,13 @@ def _pattern(effect: Effect) -> Place:
 
 
 def _is_version(address: Sequence[str]) -> bool:
-    """Whether it is a record named by its owner and a number, of which every save may add one."""
+    """Whether it is a record named by its owner and a number; every save may add one."""
     last = address[-1] if address else ""
     return ", " in last and ANY in last and last.replace(ANY, "").strip(", ") != ""
 
 
 def _common_places(performances: Sequence[Mapping[Place, object]]) -> set[Place]:
-    """The places that all performances have, if there are several."""
+    """The places common to all performances, if there are several of these."""
     return set.intersection(*map(set, performances)) if len(performances) > 1 else set()
 
 
@@ -198,7 +198,7 @@ def _log_places(performances: Sequence[Sequence[Effect]]) -> set[Place]:
 
 def _save_entries(performances: Sequence[Sequence[Effect]]) -> dict[Place, frozenset[str]]:
     """Places where every performance adds entries that only show that something was saved: a line in a text
-    that an application keeps for everything, with a value that no two performances share, such as a time; or
+    that an application keeps for all data, with a value that no two performances share, such as a time; or
     an unreadable file with a generated name. Each place comes with the words with parameters that all its
     entries share.
 

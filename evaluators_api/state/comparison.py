@@ -10,7 +10,7 @@ from taskloom.evaluators_api.state.nodes import Naming, Node
 from taskloom.resources.noise import EffectKind
 
 MOST_CHANGES = 2_000
-"""Most changes of one container; further ones are left out."""
+"""Maximum number of changes in one container; further ones are left out."""
 _LISTED = ("record", "position")
 _ALIKE = 0.5
 _LONGEST_COMPARED = 400
@@ -30,8 +30,8 @@ class Change:
     parents: tuple[Node, Node] | None = None
     """The groups that contain it in both trees; None inside something added or removed."""
     around: tuple[tuple[Node, ...], ...] = ()
-    """The records and list items around it that existed before, each as it was and, if it remains, as it
-    is."""
+    """The records and list items around it that existed before: each as it was and, if it remains, as it is
+    now."""
 
 
 def compare(before: Node, after: Node) -> tuple[Change, ...]:
@@ -121,8 +121,8 @@ def _match_by_content(
 
 
 def alike(old: Node, new: Node) -> bool:
-    """Whether `new` can be a changed `old`: a group with the same fields, one of them equal; a text that
-    shares half of its words or ends; or one word instead of another. Records with ids in one field differ."""
+    """Whether `new` may be `old` after a change: a group with the same fields, one of them equal; a text that
+    shares half of its words or ends; or one word replacing another. Records with ids in one field differ."""
     id_fields = (
         next((child.name for child in node.children if child.value == node.name), "") for node in (old, new)
     )

@@ -1,5 +1,5 @@
-"""Evidence made by editing the state at the end: with effects undone, or with other values. Its files really
-hold the edited text, with its size and hash; an edit that cannot be expressed gives None."""
+"""Evidence made by editing the state at the end: with effects undone, or with other values. Its files contain
+the edited text, with its size and hash; an edit that cannot be expressed gives None."""
 
 import hashlib
 import html
@@ -107,8 +107,8 @@ def with_edits(evidence: Evidence, path: str, edits: Sequence[tuple[Node, str | 
 def rewritten(path: str, text: str, edits: Sequence[tuple[Node, str | None]]) -> str | None:
     """The text of a file with new values in some leaves of its tree, and without parts whose value is None.
 
-    Notations are tried, first that of the old value, until the leaves have the new values and all others the
-    old ones. None if no notation works, or if the result is not in the file's format.
+    Notations are tried, starting with that of the old value, until the leaves have the new values and all
+    others the old ones. None if no notation works, or the result is not in the file's format.
     """
     name = read(path, text)[0]
     values = [(node.raw, composed(value)) for node, value in edits if value is not None]
@@ -122,8 +122,8 @@ def rewritten(path: str, text: str, edits: Sequence[tuple[Node, str | None]]) ->
 
 
 def _value_edits(path: str, text: str, values: Sequence[tuple[Span, str]]) -> list[tuple[Span, str]] | None:
-    """The values as written in their places, such that nothing else changes: all written like their old ones,
-    or those of one kind alike, or each in its own way."""
+    """The values written so that nothing else changes: all in the notation of the old values, or one notation
+    per kind, or each in its own."""
     candidates = []
     kinds: dict[tuple[object, ...], list[tuple[Span, str]]] = {}
     for place, value in values:
@@ -158,8 +158,8 @@ def _is_unlike(old: str, new: str) -> bool:
 
 
 def _has_values(path: str, before: str, after: str, values: Mapping[Span, str]) -> bool:
-    """Whether the leaves at the keys of `values` have these and all others their former values, each in its
-    position; if a value is empty, only in their order, because an empty leaf may be left out."""
+    """Whether the leaves at the keys of `values` have these values and all others their former ones, each in
+    its position; if a value is empty, only the order counts, because an empty leaf may be left out."""
     wanted = [(position, values.get(span, value)) for position, span, value in _leaves(path, before)]
     found = [(position, value) for position, _, value in _leaves(path, after)]
     if all(values.values()):
@@ -198,7 +198,7 @@ def undo_change(path: str, before: str | None, after: str, change: Change) -> st
     if new is not None and change.kind == "added":
         if new.extent is not None:
             return spliced(after, (new.extent, ""))
-        # a field of a new row cannot be removed alone, but it can be empty
+        # a field of a new row cannot be removed on its own, but it can be emptied
         return None if new.value is None else rewritten(path, after, [(new, "")])
     if before is None or old is None:
         return None
@@ -272,7 +272,7 @@ def text_at(evidence: Evidence, path: str) -> str | None:
 
 
 def spliced(text: str, *edits: tuple[Span, str]) -> str:
-    """`text` with other text at these places, which do not overlap."""
+    """`text` with these spans, which do not overlap, replaced."""
     for (begin, end), written in sorted(edits, reverse=True):
         text = text[:begin] + written + text[end:]
     return text

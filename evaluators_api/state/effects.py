@@ -33,7 +33,7 @@ from taskloom.taskgraph.records.interaction import Control
 from taskloom.taskgraph.text_folding import cut_text
 
 LONGEST_VALUE = 2_000
-"""Most characters of a value that an effect keeps."""
+"""Maximum length of a value that an effect keeps, in characters."""
 _SHORTEST_SOURCE = 3
 _SHORT_NUMBERS = re.compile(r"\d{1,2}(?:,\d+)*")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -53,7 +53,7 @@ def effects(
     screen: bool = True,
     held: Collection[str] | None = None,
 ) -> tuple[Effect, ...]:
-    """The differences at `end`, container by container, outermost first.
+    """The differences from `start` to `end`, container by container, outermost first.
 
     A file that was made or removed is an effect with an empty address; the content of a new file follows. A
     changed file has one effect per change that its format shows, or one with an empty address if it shows
@@ -139,8 +139,8 @@ def _touched(start: Evidence, end: Evidence, parameters: Mapping[str, str], nois
 def can_be_followed(
     start: Evidence, end: Evidence, parameters: Mapping[str, str], path: str, within: tuple[str, ...]
 ) -> bool:
-    """Whether a file had, at the start in the group `within`, a record that refers to one that the work
-    changed or removed and a parameter names."""
+    """Whether, at the start, the group `within` of a file had a record that refers to one that a parameter
+    names and the work changed or removed."""
     tree = tree_at(start, path)
     group = None if tree is None else tree.at(within)
     if group is None:
@@ -175,8 +175,8 @@ def holder_of(effect: Effect) -> tuple[str, ...]:
 def _general_address(change: Change, parameters: Mapping[str, str], *, known: bool) -> tuple[str, ...]:
     """The address in terms of the parameters. Positions, ids of added and removed records, and numeric keys
     become `*`: another row of the table is the same work with other parameters. So do ids of changed records
-    that a parameter identifies (`known`), and numbers of one or two digits: a weight of 2 equals the number
-    of the second row by chance. The parts of a composite key are treated one by one.
+    that a parameter identifies (`known`), and numbers of one or two digits: a weight of 2 may equal the row
+    number 2 by chance. The parts of a composite key are treated one by one.
     """
     free = change.kind != "changed" or known
     segments = []
@@ -189,7 +189,7 @@ def _general_address(change: Change, parameters: Mapping[str, str], *, known: bo
 
 
 def _general_key(template: str, parameters: Mapping[str, str], *, free: bool) -> str:
-    """The name of a record in terms of the parameters; `*` for the parts that differ by themselves.
+    """The name of a record in terms of the parameters; `*` for the parts that vary on their own.
 
     >>> _general_key("{team}, 3", {"team": "North"}, free=False), _general_key("3", {}, free=False)
     ('{team}, *', '*')

@@ -1,5 +1,5 @@
-"""Divides effects into those of every correct performance and those of only some (method section 3): once for
-what writers see, what examinations demand and what the account attributes to the work."""
+"""Divides effects into those of every correct performance and those of only some (method section 3). What
+writers see, examinations demand and the account attributes to the work all rest on this one division."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Performance = tuple[Sequence[Effect], Mapping[str, str]]
 """Effects of a performance, and its parameters."""
 _Key = tuple[str, ...]
 _Table = dict[_Key, set[str | None]]
-"""Values that a performance left, by address in terms of the parameters and by plain address."""
+"""Values that a performance left, by address in terms of the parameters and by literal address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Division:
     """All others: times, generated ids, settings of the user interface, effects of one route only."""
 
     def without(self, condition: Callable[[Effect], bool]) -> Division:
-        """This division with the essential effects that meet `condition` among the incidental ones."""
+        """This division with the essential effects that meet `condition` made incidental."""
         essential = tuple(item for item in self.essential if not condition(item))
         return Division(essential, (*self.incidental, *filter(condition, self.essential)))
 
@@ -44,7 +44,7 @@ def divide(performances: Sequence[Performance]) -> tuple[Division, ...]:
     """Divide the effects of each performance. An effect is essential if all of these hold:
 
     - Every performance with the same parameters has it at the same address with the same value. If those with
-      one parameter set do not, the effect is essential with no other set either.
+      one parameter set do not, the effect is not essential with any other set either.
     - Every performance with other parameters has one at the same address in terms of the parameters; or it
       lies inside an addition that they all have, because the content of a file or record may depend on the
       parameters.
@@ -96,9 +96,9 @@ def _divide_one(
 
 
 def _consistent(divisions: Sequence[Division]) -> Iterator[Division]:
-    """The divisions, with what is only incidental at its place in one performance incidental in all, because
-    the same parameters do not bring it about again. Open documents count only if nothing else lasts: a saved
-    document may be closed afterwards."""
+    """The divisions, with whatever is only incidental at an address in one performance made incidental in
+    all, because the same parameters do not reproduce it. Open documents count only if nothing else lasts: a
+    saved document may be closed afterwards."""
     incidental: set[_Key] = set()
     for division in divisions:
         incidental |= {item.key for item in division.incidental} - {item.key for item in division.essential}
@@ -114,8 +114,8 @@ def _values_left(effect: Effect) -> set[str | None]:
 
 
 def _lookup_keys(effect: Effect, parameters: Mapping[str, str]) -> list[_Key]:
-    """Keys by which an effect is found: in terms of the parameters, plainly, and as a reference, which is the
-    same for a new reference and one that replaces another."""
+    """Keys by which an effect is found: in terms of the parameters, literally, and as a reference, which is
+    the same for a new reference and one that replaces another."""
     keys: list[_Key] = [effect.key, ("=", *(filled(part, parameters) for part in effect.key))]
     if effect.refers_template and effect.kind != "removed":
         keys.append(("refers", effect.area, effect.container_template, *effect.address_template))
@@ -123,8 +123,8 @@ def _lookup_keys(effect: Effect, parameters: Mapping[str, str]) -> list[_Key]:
 
 
 def is_unreadable(effect: Effect) -> bool:
-    """Whether an effect is on a file of an application with a generated name and unreadable content that is
-    no copy of another file."""
+    """Whether an effect is on an application's file with a generated name and unreadable content that is not
+    a copy of another file."""
     has_generated_name = (
         effect.container.startswith(f"{APPLICATIONS_FOLDER}/")
         and ANY in effect.container_template
@@ -142,7 +142,7 @@ def parameter_sets(trajectories: Sequence[Trajectory]) -> int:
 def performances_of(trajectories: Sequence[Trajectory]) -> list[Performance]:
     """The effects of each of `trajectories`, with its parameters.
 
-    A number refers to the record with that id which holds the same parameter in all of them; one performance
+    A number refers to the record with that id that holds the same parameter in all of them; one performance
     cannot show in which table. A value that is its record's own id in all of them refers to another record
     only if the record holds nothing but numbers, like a link.
     """
@@ -158,7 +158,7 @@ def performances_of(trajectories: Sequence[Trajectory]) -> list[Performance]:
 
 
 def _own_id_keys(changes: Sequence[Effect]) -> frozenset[_Key]:
-    """Keys of fields that hold their record's own id, of records with other values than numbers."""
+    """Keys of fields that hold their record's own id, in records that hold values other than numbers."""
     textual = {(item.container, *item.address[:-1]) for item in changes if not (item.after or "").isdigit()}
     not_own_ids = {item.key for item in changes if item.address[-2:-1] != (item.after,)}
     keys = {item.key for item in changes if (item.container, *item.address[:-1]) in textual}
@@ -274,8 +274,8 @@ def by_products(trajectories: Sequence[Trajectory], divisions: Sequence[Division
 
 
 def _by_container(found: Sequence[Effect]) -> dict[_Key, set[_Key]]:
-    """The changes in each file, folder and table. A copy of something from the start is one change; where
-    there is no text, only the fact of a change counts."""
+    """The changes in each file, folder and table. A copy of something from the start is one change; if there
+    is no text, only the fact of a change counts."""
     copies = {item.container for item in found if not item.address and item.source}
     changes: dict[_Key, set[_Key]] = {}
     for item in found:

@@ -1,4 +1,4 @@
-"""Recognises noise: changes at places that applications, as measured, change by themselves. Evidence carries
+"""Recognises noise: changes at places that applications were measured to change on their own. Evidence lists
 these places (`Evidence.noise`); without any, nothing is noise."""
 
 import re
@@ -10,7 +10,7 @@ from taskloom.taskgraph.records.evidence import Evidence
 
 _ANY = "*"
 _Place = tuple[Callable[[str], object], tuple[str, ...]]
-"""Test of whether a path is that of the place, and the address in the file."""
+"""A test for whether a path belongs to the place, and the address in the file."""
 
 
 class Noise:

@@ -1,6 +1,6 @@
-"""Operators that make wrong states from right ones, at the places that the work touched: a value is moved,
-exchanged, split or put first; instead of what was removed, a sibling is removed, or it is only emptied. A new
-value has the same shape as the old one."""
+"""Operators that turn right states into wrong ones at the places that the work touched: a value is moved,
+exchanged, split or put first; what was removed is only emptied, or a sibling is removed instead. A new value
+has the same shape as the old one."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -55,7 +55,7 @@ def altered(value: str) -> str:
 
 
 def moved(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited]:
-    """`end` with the value in a sibling's place, or the new file with another name or in another folder."""
+    """`end` with the value moved to a sibling, or the new file with another name or in another folder."""
     text, change = text_at(end, effect.container), change_of(start, end, effect)
     if effect.kind == "added" and not effect.address:
         yield from _moved_file(start, end, effect.container)
@@ -90,7 +90,7 @@ def put_first(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited
 
 
 def removed_otherwise(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited]:
-    """`end` with a sibling removed instead of what `effect` removed, and with the latter only emptied."""
+    """`end` with a sibling removed instead of what `effect` removed, or with the latter only emptied."""
     restored = undone(start, end, effect) if effect.area == "file" and effect.kind == "removed" else None
     if restored is None:
         return
@@ -132,8 +132,8 @@ def exchanged(start: Evidence, end: Evidence, wanted: Collection[Effect]) -> Ite
 
 
 def halved(start: Evidence, end: Evidence, wanted: Collection[Effect]) -> Iterator[Edited]:
-    """`end` with half of the values in the added record altered, and a record from the start on in which the
-    other half is altered: what is wrong in one is right in the other."""
+    """`end` with half of the values in the added record altered, and a record, there from the start, with the
+    other half altered: what is wrong in one is right in the other."""
     for path, text, leaves in _new_values(start, end, wanted):
         before, name = text_at(start, path), read(path, text)[0]
         for change in file_changes(start, end, path)[1]:
@@ -200,7 +200,7 @@ def _emptied(own: Node | None) -> Iterator[tuple[Node, str | None]]:
 
 
 def _siblings(tree: Node, address: _Address) -> Iterator[tuple[_Address, Node]]:
-    """Places where the value could be by mistake: the same field of another record, another field of this."""
+    """Where the value could be by mistake: the same field of another record, another field of this one."""
     for record in tree.parts(address[:-2]) if len(address) > 1 else ():
         field = record.at(address[-1:]) if record.name != address[-2] else None
         if field is not None and field.value is not None:
@@ -240,7 +240,7 @@ def _neighbours(leaves: Mapping[_Address, Node]) -> Iterator[tuple[_Address, _Ad
 
 
 def _only_reorders(tree: Node, one: _Address, two: _Address) -> bool:
-    """Whether exchanging two values of unnamed records only exchanges the records."""
+    """Whether exchanging two values of unnamed records merely swaps the records."""
     first, second = tree.at(one[:-1]), tree.at(two[:-1])
     if one[:-1] == two[:-1] or first is None or second is None or first.naming != "position":
         return False

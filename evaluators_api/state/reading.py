@@ -1,4 +1,4 @@
-"""Finds the format of a file and reads its text; a text that no format can read is read as lines."""
+"""Finds the format of a file and reads its text, as lines if no other format can read it."""
 
 from collections.abc import Mapping
 from functools import cache, lru_cache
@@ -11,7 +11,7 @@ from taskloom.resources.plugins import PluginKind
 from taskloom.taskgraph.records.evidence import Evidence
 
 MOST_NODES = 20_000
-"""Most nodes of one file; a file with more is read as lines."""
+"""Maximum number of nodes in one file; a file with more is read as lines."""
 _FORMATS: PluginKind["Format"] = PluginKind(
     "format of state", StateUnreadableError, folder="taskloom.evaluators_api.state.formats"
 )
@@ -72,7 +72,7 @@ def tree_at(evidence: Evidence, path: str) -> Node | None:
 
 
 def finished(name: str, before: str, after: str) -> str:
-    """`after`, an edit of `before`, with what the format `name` computes itself: the number of rows."""
+    """`after`, an edit of `before`, with what the format `name` computes updated: the number of rows."""
     finish = getattr(all_formats()[name], "finish", None)
     return after if finish is None else str(finish(before, after))
 

@@ -11,7 +11,7 @@ _LONGEST_NUMBER = 40
 _AMOUNT = re.compile(r"(-?\d{1,20}(?:\.\d{1,10})?) ([A-Z]{3})")
 _ANY_ITEM = "*"
 _LITERALS = ("true", "false", "null")
-"""Values of JSON and SQL whose case is a matter of the format."""
+"""Values in JSON and SQL whose case depends on the format."""
 
 
 def records_of(tree: Node, within: str = "", *, outermost: bool = False) -> Iterator[Node]:
@@ -151,7 +151,7 @@ def is_lines(node: Node) -> bool:
 
 
 def rows_in(tree: Node, within: str = "") -> str:
-    """The address of the rows below `within`, if any, because the names of the columns are no record."""
+    """The address of the rows below `within`, if any: the column names are not a record."""
     return f"{within}/rows" if tree.at((*parts_of(within), "rows")) is not None else within
 
 
@@ -166,7 +166,7 @@ def fields_of(record: Node) -> dict[str, str]:
 
 
 def row_of(fields: Mapping[str, str], names: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """The fields called `names` in a form that is equal for copies with numbers written differently."""
+    """The fields called `names`, in a form that is equal for copies that write numbers differently."""
     return tuple((name, _canonical_value(fields[name])) for name in sorted({*names} & fields.keys()))
 
 

@@ -17,7 +17,7 @@ from taskloom.taskgraph.records.effect import ANY
 from taskloom.taskgraph.records.evidence import Evidence, FileState
 
 MOST_LOOKED_UP = 300
-"""Most different values of one state that are looked up; further ones refer to nothing."""
+"""Maximum number of distinct values looked up in one state; further ones refer to nothing."""
 _SHORTEST, _LONGEST = 3, 64
 _MOST_NODES = 300
 _WORD = re.compile(r"\w+")
@@ -50,7 +50,7 @@ class References:
     @cached_property
     def templates_by_number(self) -> dict[str, frozenset[str]]:
         """Templates of the parameters in the records with a number as their id, over all tables; only other
-        performances show to which record a number refers."""
+        performances show which record a number refers to."""
         by_number: dict[str, frozenset[str]] = {}
         for file in self._evidence.files if self._names else ():
             by_id = {} if file.text is None else _values_by_id(file.path, file.text)
@@ -62,7 +62,7 @@ class References:
 
 
 class TouchedRecords:
-    """Records that the work changed or removed and a parameter names, and the records that refer to them,
+    """Records that a parameter names and the work changed or removed, and the records that refer to them,
     which an application may mark or remove with them."""
 
     def __init__(self, changes: Iterable[tuple[Node, Change]], parameters: Mapping[str, str]) -> None:
@@ -124,8 +124,8 @@ def _values_of_record(file: FileState, value: str) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def _values_by_id(path: str, text: str) -> dict[str, frozenset[str]]:
-    """Values of the records' own fields by the id of the record, over all tables; those of the file itself
-    under the empty id."""
+    """Values of the records' own fields by record id, across all tables; those of the file itself under the
+    empty id."""
     tree = read(path, text)[1]
     found: dict[str, set[str]] = {"": _values(tree)}
     for record in records_of(tree):
@@ -150,8 +150,8 @@ class HeldValues:
         self._values: dict[str, set[str | None]] = {}
 
     def names_in(self, container: str, around: Sequence[Sequence[Node]]) -> tuple[str, ...]:
-        """The names of those values that occur in the records `around`, each as it was and as it is, and in
-        files and folders with generated names on the way to them."""
+        """The names of the values that occur in the records `around`, each as it was and as it is now, and in
+        files and folders with generated names on the path to them."""
         if not self._names or not container:
             return ()
         found = {

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from unicodedata import combining, normalize
 
 _LONGEST_CACHED = 200
-"""Most characters of texts whose templates are cached."""
+"""Maximum length, in characters, of texts whose templates are cached."""
 _FIELD = re.compile(r"\{\{|\}\}|\{([^{}:]+)(?::(name|stem|slug|slug_))?\}")
 _PARAMETER = re.compile(r"\{(\w+)")
 _SLUGS = {"slug": "-", "slug_": "_"}
@@ -16,7 +16,7 @@ _NOT_IN_WORDS = re.compile(r"[\W_]+")
 
 
 def templated(text: str, parameters: Mapping[str, str]) -> str:
-    """`text` with every whole-word occurrence of a parameter's value as `{parameter}`; braces of the text are
+    """`text` with every whole-word occurrence of a parameter's value as `{parameter}`; its own braces are
     doubled.
 
     For a path its file name is written `{parameter:name}` and its name without suffix `{parameter:stem}`.
@@ -157,8 +157,8 @@ def _escape_braces(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-# Recognises values that applications generate. It is a guess, used to pair values and to read addresses; it
-# never decides that a change is noise, which is measured (`noise`).
+# Recognises values that applications generate. This is a guess, used to pair values and to read addresses; it
+# never decides whether a change is noise, which is measured (`noise`).
 
 
 @lru_cache(maxsize=8192)
@@ -208,7 +208,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,44}")
 _ALTERNATION = re.compile(r"[A-Za-z](?=\d)|\d(?=[A-Za-z])")
 _DURATION = re.compile(r"P(?:\d+[YMWD])*(?:T(?:\d+[HMS])+)?")
 _FEWEST_ALTERNATIONS = 5
-"""Fewest changes between letters and digits in an id of one case, such as a ULID."""
+"""Minimum number of changes between letters and digits in a single-case id, such as a ULID."""
 
 
 def is_generated(value: str) -> bool:

@@ -1,5 +1,5 @@
-"""Tasks derived from others for an experiment: with a question whose answer is computed from a table present
-at the start, and impossible ones, whose verified performance fails without a file that they read.
+"""Tasks derived from others for an experiment: those with a question about a table present at the start, and
+impossible ones, whose verified performance fails without a file that they read.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ async def with_derived_tasks(run: Run, experiment: ExperimentFile, fixed: FixedE
 
 
 def question_about(task: Task, texts: Mapping[str, str]) -> Question | None:
-    """A question about the first table among the `texts` (by path) that `task` reads; None without one."""
+    """A question about the first table among the `texts` (by path) that `task` reads; None if it has none."""
     for path in sorted({need.value for need in first_needs(task.graph.nodes)} & texts.keys()):
         if not path.endswith(".csv"):
             continue

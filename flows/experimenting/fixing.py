@@ -41,7 +41,7 @@ _PLACE_ONLY: Mapping[str, Any] = {
     "limits": {"run_seconds"},
     "agents": {"__all__": {"model": {"base_url", "api_key_variable"}}},
 }
-"""Where and how fast an experiment runs; it may continue with other values."""
+"""Fields for where and how fast an experiment runs; it may continue with other values."""
 
 
 def selected_tasks(warehouse: Warehouse, task_set: TaskSet) -> list[str]:
@@ -262,7 +262,7 @@ def _refuse_other_data(stored: Experiment, hashes: Mapping[str, str], data: Sequ
 
 
 def _find_twins(warehouse: Warehouse, tasks: Sequence[Task]) -> list[Task]:
-    """Validated chain twins of `tasks`, and the tasks whose twins they are."""
+    """Validated chain twins of `tasks`, and the tasks that `tasks` are twins of."""
     names = [task.task_id for task in tasks]
     others = [task.twin_of for task in tasks if task.twin_of]
     twins = warehouse.read(
@@ -275,7 +275,7 @@ def _find_twins(warehouse: Warehouse, tasks: Sequence[Task]) -> list[Task]:
 
 
 def _derive_name(experiment: ExperimentFile, hashes: Mapping[str, str]) -> str:
-    """A name derived from the content: equal experiments on equal data have the same one."""
+    """A name derived from the content: equal experiments on equal data have the same name."""
     title = experiment.agents[0].title if len(experiment.agents) == 1 else "experiment"
     safe_title = re.sub(r"[^A-Za-z0-9]+", "-", title).strip("-") or "experiment"
     return f"{safe_title}-{digest(dict(hashes))[:8]}"

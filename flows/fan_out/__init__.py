@@ -1,5 +1,5 @@
-"""Fan-out: items of one run are processed in other processes, here or on other machines; the run's own
-process alone writes and pays.
+"""Fan-out: items of one run are processed in other processes, here or on other machines; only the run's own
+process writes and pays.
 
 run_server         answers workers' requests for replies of models, applications and verified subtasks, over
                    TCP in signed frames

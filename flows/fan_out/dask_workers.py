@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 _STARTING_SECONDS = 180.0
-"""How long a run waits for a worker while there is none, at its start and later."""
+"""How long a run waits while it has no worker, at its start and later."""
 _POLL_SECONDS = 5.0
 _CLOSING_SECONDS = 10.0
 
@@ -52,10 +52,10 @@ class DaskWorkers:
         return max(1, len(self.client.scheduler_info(n_workers=-1)["workers"]))
 
     async def run_job(self, job: Job[Result]) -> Result:
-        """Run `job` in a worker, again if the worker is lost.
+        """Run `job` in a worker; rerun it if the worker is lost.
 
         Raises:
-            CommandError: the worker was lost too often, or there has been no worker for long.
+            CommandError: the worker was lost too often, or there was no worker for too long.
         """
         from distributed import KilledWorker
 
@@ -97,7 +97,7 @@ class DaskWorkers:
 
 @asynccontextmanager
 async def dask_workers(settings: Settings, server: RunServer) -> AsyncIterator[DaskWorkers]:
-    """Workers according to the settings, while the block runs; those started here end with it.
+    """Workers as the settings specify, while the block runs; those started here end with it.
 
     Raises:
         CommandError: there is no scheduler at the address, or no worker joins it.

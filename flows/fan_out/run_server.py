@@ -123,7 +123,7 @@ def _signature(key: bytes, content: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class RunAddress:
-    """Where a run answers, and the secret that identifies its workers."""
+    """The address of a run, and the secret that identifies its workers."""
 
     host: str
     port: int
@@ -154,7 +154,7 @@ class RunAddress:
         """The reply of the model, or rule, that plays the question's role in the run.
 
         Raises:
-            ModelClientError: as raised there.
+            ModelClientError: as raised in the run.
             RunUnreachableError: the run does not answer.
         """
         return cast(R, await self._request("ask", question, stage, item_id, attempt, self.player))

@@ -135,7 +135,7 @@ _LEVEL_COLUMNS = ", ".join(f"{row.level_column}" for row in TABLE)
 
 
 def request_for_run(run: Run) -> CompositionRequest | None:
-    """What `run` composes, in a night without what the dataset already holds; None if nothing."""
+    """What `run` composes; at night, without what the dataset already holds. None if nothing."""
     request = run.settings.composition
     if not run.settings.nights.enabled:
         return request
@@ -153,8 +153,8 @@ def remaining_request(request: CompositionRequest, held: Iterable[Cell]) -> Comp
     """The request without the cells `held` already; None if nothing is lacking.
 
     A task counts towards the first quota that allows it and is not yet full. With quotas per level, every
-    dimension gets as many tasks as the one that lacks most; the additional ones of a dimension go to its
-    levels in turn, those with the largest quota first.
+    dimension gets as many tasks as the one that lacks the most; extra tasks of a dimension go to its levels
+    in turn, starting with those with the largest quota.
     """
     cells = list(held)
     if request.quotas:

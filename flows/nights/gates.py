@@ -15,7 +15,7 @@ from taskloom.warehouse.store import Warehouse
 from taskloom.warehouse.versions import VersionFigures, instructions_of, version_figures
 
 _MOST_COMPARED = 300
-"""Maximum instructions of each state whose variety is compared."""
+"""Maximum number of instructions compared per state for variety."""
 
 
 def gate_results(
@@ -74,7 +74,7 @@ def _counts(
 def _rates(
     settings: GateSettings, now: VersionFigures, then: VersionFigures, base: str
 ) -> Iterator[GateResult]:
-    """Rates among items added since the previous version, compared with its own; only increases count."""
+    """Rates among items added since the previous version, compared with that one's; only rises count."""
     for gate, what, part, whole in (
         ("task_rejections", "tasks were rejected", "tasks_rejected", "tasks_made"),
         ("subtask_rejections", "subtasks were rejected", "subtasks_rejected", "subtasks_proposed"),
@@ -108,7 +108,7 @@ def _count(figures: VersionFigures, name: str) -> int:
 
 
 def _variety(warehouse: Warehouse, settings: GateSettings, base: str) -> GateResult:
-    """Self-BLEU of new instructions and of equally many of the previous version: it grows with the number."""
+    """Self-BLEU, which grows with the number, of new instructions and as many of the previous version."""
     old = instructions_of(warehouse, base) if base else []
     new = instructions_of(warehouse, beyond=base) if base else []
     count = min(len(old), len(new), _MOST_COMPARED)

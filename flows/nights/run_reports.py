@@ -15,7 +15,7 @@ from taskloom.warehouse.store import Warehouse
 
 _BUILDS = ("build_dataset", "compose_tasks", "explore_applications", "verify_subtasks")
 _MAX_SHOWN = 20
-"""Maximum items of a list in a text for people."""
+"""Maximum number of list items in a text for people."""
 
 
 class RunReport(Record):
@@ -36,7 +36,7 @@ class RunReport(Record):
     finished_at: str = ""
     """End; empty while it runs."""
     seconds: float = 0.0
-    """Wall time between these."""
+    """Wall time from start to end."""
     choices: tuple[ExplorationChoice, ...] = ()
     """Which applications it explored, and why."""
     verified: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class RunReport(Record):
     composed: int = 0
     """Tasks that it composed."""
     validated: int = 0
-    """Those of them that are valid."""
+    """How many of them are valid."""
     shortages: tuple[str, ...] = ()
     """What composition was short of."""
     gates: tuple[GateResult, ...] = ()
@@ -125,7 +125,7 @@ class RunReport(Record):
 
 
 def run_reports(warehouse: Warehouse, run_id: str = "") -> list[RunReport]:
-    """Reports of all runs that make records, oldest first, or of one run."""
+    """Reports of one run, or of all runs that make records, oldest first."""
     where, values = ("run_id = ?", [run_id]) if run_id else ("", [])
     runs = list(warehouse.read(RunRecord, where, values, order_by="started_at, run_id"))
     return [run_report(warehouse, item) for item in runs if run_id or item.flow in _BUILDS]
@@ -184,6 +184,6 @@ def run_report(warehouse: Warehouse, record: RunRecord) -> RunReport:
 
 
 NO_LONGER_REPLAYS = "no_longer_replays"
-"""Reason for which a subtask is retired."""
+"""Reason for retiring a subtask."""
 SUBTASK_RETIRED = "subtask_retired"
-"""Reason for which a task is retired."""
+"""Reason for retiring a task."""

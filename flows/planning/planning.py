@@ -28,11 +28,11 @@ class PlannedNight(Record):
     explored: dict[str, str]
     """Applications that it would explore, with the reason."""
     left: dict[str, str] = Field(default_factory=dict)
-    """Applications that it would leave unchanged, with the reason."""
+    """Applications that it would not explore, with the reason."""
     verified: int = 0
     """Verified subtasks that the dataset has."""
     rechecked: int = 0
-    """How many of them it would perform again, if all of these still replay."""
+    """How many of them it would perform again, assuming that they all still replay."""
     held: int = 0
     """Valid tasks that the dataset has."""
     tasks: int
@@ -52,7 +52,7 @@ class PlannedNight(Record):
 
 
 def plan_night(settings: Settings, applications: Mapping[str, Application]) -> PlannedNight:
-    """The decisions of a night on the present dataset; a night that would be resumed is ignored.
+    """The decisions of a night on the current dataset; a night that would be resumed is ignored.
 
     Raises:
         WarehouseError: the warehouse cannot be read.
@@ -98,14 +98,14 @@ _ROUGH_AVERAGES = {
     ModelRole.DEPENDENCY_JUDGE: ("validation", _Averages(1.2, 1200, 250)),
     ModelRole.CRITIC: ("criticism", _Averages(1.0, 1300, 200)),
 }
-"""For each role, its stage, and its calls per application, performance, subtask, round of intents, task, task
-and scored task, with their tokens, if the ledger has none."""
+"""Fallbacks if the ledger has no figures: by role, the stage, and calls per application, performance,
+subtask, round of intents, task, task and scored task, with their tokens."""
 _ROUGH_PROPOSALS = 12
-"""Well-formed proposals for an application without curated subtasks, if the ledger has none."""
+"""Well-formed proposals for an application without curated subtasks, if the ledger has no figure."""
 _ROUGH_TASKS = 12.0
-"""Maximum tasks per subtask, if the ledger has none: a small pool cannot supply all requested tasks."""
+"""Maximum tasks per subtask if the ledger has no figure: a small pool cannot supply all requested tasks."""
 _ROUGH_LINKS = 0.1
-"""The same per subtask of the pool, if a model proposed all of them, because it links them less."""
+"""That maximum per subtask of the pool, if a model proposed all subtasks: models link them less."""
 
 
 class PlannedCalls(Record):
@@ -211,7 +211,7 @@ def plan_run(settings: Settings, flow: str) -> Plan:
     verified = flow in ("build_dataset", "verify_subtasks")
     intent_calls = -(-settings.intents.wanted // settings.intents.per_call) + BARREN_CALLS
     if ModelRole.INTENT_EXTRACTOR in averages:
-        intent_calls = 1  # the pool is one item, with as many calls as before
+        intent_calls = 1  # the pool counts as one item, with the ledger's average calls
     items = {
         ModelRole.EXPLORER: len(applications) if subtasks else 0,
         ModelRole.ACTOR: subtasks * settings.verification.parameter_sets if verified else 0,
@@ -307,7 +307,7 @@ def _estimate(settings: Settings, role: ModelRole, items: int, known: _Averages 
 
 
 def _proposals(settings: Settings) -> float | None:
-    """Subtasks performed per application that models explored, over the whole ledger; None without any."""
+    """Subtasks performed per application explored by a model, over the whole ledger; None if none were."""
     rows = _query_ledger(
         settings,
         "SELECT DISTINCT role, item_id FROM calls WHERE outcome = 'answered' AND role IN ('explorer',"
@@ -334,7 +334,7 @@ def _statistics(settings: Settings) -> tuple[dict[ModelRole, _Averages], dict[Mo
 
 
 def _query_ledger(settings: Settings, query: str) -> Sequence[tuple[object, ...]]:
-    """The rows of a query on the ledger; none if there is no ledger."""
+    """The rows of a query on the ledger; empty if there is no ledger."""
     path = settings.data / "ledger.sqlite"
     if not path.exists():
         return ()

@@ -1,13 +1,13 @@
-"""The time that runs are dated with."""
+"""The current time, which dates runs."""
 
 from datetime import UTC, datetime
 
 
 def now() -> datetime:
-    """The time, in UTC."""
+    """The current time, in UTC."""
     return datetime.now(UTC)
 
 
 def timestamp() -> str:
-    """The time, ISO 8601 in UTC, to the second."""
+    """The current time, ISO 8601 in UTC, to the second."""
     return now().isoformat(timespec="seconds")

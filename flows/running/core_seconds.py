@@ -1,7 +1,7 @@
 """Processor time of this process and of all processes that it started, by purpose.
 
-`/proc` is read twice a second. What a process used after its last reading counts in its parent's time of
-children waited for, so it is lost only if its parent ends with it.
+`/proc` is read twice a second. What a process used after its last reading shows up in its parent's time for
+reaped children, so it is lost only if the parent ends with it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 _EVERY_SECONDS = 0.5
 _UNRELATED_EVERY = 10
-"""Readings after which ids of unrelated processes are examined again, because they may be reused."""
+"""Number of readings after which ids of unrelated processes are re-examined: they may be reused."""
 _TICK = os.sysconf("SC_CLK_TCK")
 OWN, BROWSERS, APPLICATIONS = "taskloom", "browsers", "applications"
 _MARKS = {
@@ -26,7 +26,7 @@ _MARKS = {
     "multiprocessing": OWN,
     "distributed": OWN,
 }
-"""Parts of command lines that tell the purpose of a process, and of its children."""
+"""Parts of command lines that reveal the purpose of a process and its children."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class ProcessTimes:
     waited: float
     """Processor time of the ended children that it waited for, and of their descendants."""
     purpose: str = ""
-    """Its purpose; empty if its command line does not tell."""
+    """Its purpose; empty if its command line does not reveal it."""
 
 
 Processes = Mapping[tuple[int, int], ProcessTimes]
@@ -112,7 +112,7 @@ def describe_spent(spent: Mapping[str, float], subtasks: int) -> str:
 
 
 def descendants_of(root: int, processes: Processes, before: Processes) -> Processes:
-    """The process `root` and its descendants, also former ones (in `before`), each with its purpose."""
+    """The process `root` and its descendants, including former ones (in `before`), with their purposes."""
     by_id = {key[0]: key for key in processes}
     purposes: dict[tuple[int, int], str] = {}
 
@@ -139,8 +139,8 @@ def descendants_of(root: int, processes: Processes, before: Processes) -> Proces
 def spent_between(before: Processes, now: Processes) -> dict[str, float]:
     """Seconds by purpose between two readings.
 
-    What a process has waited for beyond the last reading of its children belongs to the purpose of those that
-    ended, or to its own if all of them lived between two readings.
+    Children's time beyond their last reading counts towards the purpose of those that ended, or towards the
+    parent's own if all of them started and ended between two readings.
     """
     spent: defaultdict[str, float] = defaultdict(float)
     ended: dict[int, list[ProcessTimes]] = {}

@@ -16,7 +16,7 @@ _GB_OF_APPLICATION = 0.15
 """An open application, with its server and page, takes 0.10 to 0.15 GB; most items need one, composed tasks
 up to eight."""
 _MOST_PASSED_OVER = 8
-"""How often other items may go before the one that waits longest, because there is room for them or an
+"""How often other items may overtake the longest-waiting one, because there is room for them or an
 environment just ran their application."""
 _CHECK_SECONDS = 10.0
 """Seconds between two checks of the machine's spare capacity."""
@@ -35,7 +35,7 @@ class _Waiter:
 class EnvironmentPool:
     """Up to `size` environments per platform, created on first use; a broken one is replaced.
 
-    An application goes to the environment that ran it last: its server may run on, and its files are cached.
+    An application goes to the environment that ran it last: its server may still run, its files are cached.
     """
 
     def __init__(
@@ -64,8 +64,8 @@ class EnvironmentPool:
         self._all: list[Environment] = []
 
     def make_ahead(self, environments: int | None) -> None:
-        """Allow `environments` more leases than may act at a time, so that these are reset meanwhile; None
-        for half of the size. Only the first call counts."""
+        """Allow `environments` more leases than may act at a time, to reset them meanwhile; None for half of
+        the size. Only the first call counts."""
         if self._turns is None:
             if environments is None:
                 environments = math.ceil(self._size / 2)
@@ -73,14 +73,14 @@ class EnvironmentPool:
             self._free += environments
 
     def turn(self) -> AbstractAsyncContextManager[object]:
-        """A context to enter before acting; admits as many items as environments that are not made ahead."""
+        """A context to enter before acting; admits as many items as there are environments not made ahead."""
         return nullcontext() if self._turns is None else self._turns
 
     @asynccontextmanager
     async def lease(self, platform: str, applications: Collection[str]) -> AsyncIterator[Environment]:
         """Exclusive use of an environment of `platform` until the block ends.
 
-        Waits until there is memory for the `applications`, by name, besides those in use, or none is in use.
+        Waits until there is memory for the `applications` (names) besides those in use, or none are in use.
         """
         names = frozenset(applications)
         await self._wait_for_turn(platform, names)
@@ -95,7 +95,7 @@ class EnvironmentPool:
             except BaseException:
                 idle.append((environment, names))
                 raise
-            if self._free < 0:  # the machine can no longer run as many
+            if self._free < 0:  # the machine can no longer run this many
                 await self._discard(environment)
                 return
             try:

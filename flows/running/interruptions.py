@@ -1,7 +1,7 @@
-"""Orderly ends of a command on Ctrl-C or SIGTERM, and of a flow run that Prefect cancels.
+"""Orderly termination of a command on Ctrl-C or SIGTERM, and of a flow run that Prefect cancels.
 
-Prefect's own handler of SIGTERM raises wherever the program happens to be, and a library that turns that into
-its own error makes the run fail. In a flow started by Prefect's runner, the signal cancels the flow's task
+Prefect's own SIGTERM handler raises wherever the program happens to be, and a library that turns that into an
+error of its own makes the run fail. In a flow started by Prefect's runner, the signal cancels the flow's task
 instead, and when the flow has ended, for whatever reason, the server is asked whether the run was being
 cancelled."""
 
@@ -35,7 +35,7 @@ def interruptible(kept: str) -> Iterator[None]:
         nonlocal asked_to_end
         asked_to_end = True
         if callable(signal.getsignal(signal.SIGINT)):
-            signal.raise_signal(signal.SIGINT)  # asyncio then ends its tasks in order
+            signal.raise_signal(signal.SIGINT)  # asyncio then ends its tasks cleanly
         else:
             raise KeyboardInterrupt  # a program that a script started in the background ignores that signal
 
@@ -55,7 +55,7 @@ def interruptible(kept: str) -> Iterator[None]:
 
 @contextmanager
 def orderly_termination() -> Iterator[None]:
-    """Make SIGTERM end the tasks of a command in order, even if Prefect has since installed its handler,
+    """Make SIGTERM end the tasks of a command cleanly, even if Prefect has since installed its handler,
     which raises wherever the program happens to be; flows that Prefect's runner starts keep that handler."""
     handler = _on_termination.get()
     if handler is None or threading.current_thread() is not threading.main_thread():
@@ -78,7 +78,7 @@ def _is_termination(error: BaseException) -> bool:
 
 @asynccontextmanager
 async def cancellable() -> AsyncIterator[None]:
-    """Make SIGTERM end a flow started by Prefect's runner in order, and a cancelled run as cancelled.
+    """Make SIGTERM end a flow started by Prefect's runner cleanly, and a cancelled run as cancelled.
 
     Raises:
         Abort: the run was cancelled, and the server knows it.
@@ -117,7 +117,7 @@ async def cancellable() -> AsyncIterator[None]:
 
 
 async def _end_as_cancelled() -> None:
-    """If this run was cancelled, report that to the server; later reports do not change it."""
+    """If this run was cancelled, report that to the server; later reports do not change its state."""
     from prefect import get_client
     from prefect.client.schemas.objects import State
     from prefect.context import FlowRunContext

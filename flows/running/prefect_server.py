@@ -1,8 +1,8 @@
 """Prefect's server for one run: started before anything else is imported, gone when the run ends.
 
 It inherits its listening socket from us: requests queue there while it starts, so imports and start overlap
-and nobody polls. It exits only when the pipe to us closes, however we end: it has its own session and ignores
-signals, because without it the run could not report its result and would wait more than a minute.
+and nobody polls. It exits only when the pipe to us closes, however we end. It has its own session and ignores
+signals: if it died first, the run could not report its result and would wait for more than a minute.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _PREFECT_DEFAULTS = {
 
 
 def prepare_prefect(data_folder: Path) -> None:
-    """Set the variables that Prefect reads at import, unless the user has set them; call it before that.
+    """Set the variables that Prefect reads when imported, unless the user has set them; call this first.
 
     The database goes into the data folder, so nothing ends up in the user's home.
     """
@@ -151,7 +151,7 @@ def require_server() -> None:
 
 
 def _is_lost_connection(error: BaseException | None) -> bool:
-    """Whether a connection broke, as happens shortly before a server has ended."""
+    """Whether a connection broke, as happens shortly before a server ends."""
     while error is not None:
         if isinstance(error, ConnectionError):
             return True
@@ -187,7 +187,7 @@ def _migration_marker() -> Path:
 
 @contextmanager
 def _first_start() -> Iterator[bool]:
-    """Whether the database must still be migrated, under a lock: other starts wait for the first."""
+    """Yield, under a lock, whether the database must still be migrated; other starts wait for the first."""
     if _migration_marker().exists():
         yield False
         return
@@ -229,7 +229,7 @@ def _serve(file_descriptor: int) -> None:
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             if not self.started:
-                os._exit(3)  # nothing to tidy up, and the run that waits learns of it at once
+                os._exit(3)  # nothing to tidy up, and the waiting run notices at once
             _migration_marker().touch()
             starting.close()
 

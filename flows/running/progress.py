@@ -55,7 +55,7 @@ class Progress:
 
     quiet: bool = False
     notes: Callable[[], list[str]] = list
-    """Returns extra lines, such as model calls made and providers that pause."""
+    """Returns extra lines, such as model calls made and paused providers."""
     stages: dict[str, StageProgress] = field(default_factory=dict)
     _live: Live | None = None
     _last_plain: float = 0.0

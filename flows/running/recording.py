@@ -38,10 +38,10 @@ class RecordSink(Protocol):
 
 
 class Recorder:
-    """Collects records and commits them every few seconds, or when many have gathered.
+    """Collects records and commits them every few seconds, or when there are many.
 
-    A failed commit is raised at the next `record` or `flush`, and its records are kept for another try, so
-    that no run continues for long after a failed commit.
+    The error of a failed commit is raised by the next `record` or `flush`, so no run continues for long after
+    one; its records are kept for another try.
     """
 
     def __init__(self, sink: RecordSink, *, batch_size: int = 500, interval_seconds: float = 2.0) -> None:
@@ -58,7 +58,7 @@ class Recorder:
         self._ticker: asyncio.Task[None] | None = None
 
     async def record(self, *records: Record, replace: bool = False) -> None:
-        """Queue records for the next commit; with `replace`, they replace rows with their ids."""
+        """Queue records for the next commit; with `replace`, they replace rows with the same ids."""
         if self._failure is not None:
             raise self._failure
         self._waiting.extend((record, replace) for record in records)

@@ -192,7 +192,7 @@ def _instances_in(
 
 
 def _call_factory(factory: Callable[..., object], brief: AgentBrief) -> object:
-    """Call the factory with those of `task`, `seed` and `settings` that it has parameters for."""
+    """Call the factory with whichever of `task`, `seed` and `settings` it has parameters for."""
     arguments = {"task": brief.task, "seed": brief.seed, "settings": dict(brief.settings)}
     try:
         parameters = inspect.signature(factory).parameters

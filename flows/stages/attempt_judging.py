@@ -38,7 +38,7 @@ class Judgement:
     outcome: GraphEvaluation
     completed: tuple[CompletedSubtask, ...]
     unfinished: tuple[UnfinishedSubtask, ...]
-    """Subtasks that could be done and were not."""
+    """Subtasks that could have been done but were not."""
     ungradable: tuple[str, ...]
     states: dict[int, dict[str, str]]
     """State of every subtask after each step."""
@@ -65,7 +65,7 @@ class AttemptJudge:
     """State after each step."""
     _completed: list[CompletedSubtask] = field(default_factory=list)
     _completions: dict[str, Completion] = field(default_factory=dict)
-    """The accepted evidence of each subtask, and its start."""
+    """For each completed subtask, the accepted evidence and the start."""
     _unfinished: dict[str, UnfinishedSubtask] = field(default_factory=dict)
     """Last messages of the functions of subtasks that can be done."""
     _ungradable: set[str] = field(default_factory=set)

@@ -32,7 +32,7 @@ _ORPHANED_TASKS = (
     " t.status = 'validated' AND s.subtask_id IN (SELECT subtask_id FROM evaluation_functions GROUP BY"
     " subtask_id HAVING NOT bool_or(accepted)) GROUP BY s.task_id ORDER BY s.task_id"
 )
-"""Validated tasks with a subtask that has no accepted evaluation function any more, and that subtask."""
+"""Validated tasks with a subtask that no longer has an accepted evaluation function, and that subtask."""
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ class DriftCheck:
     """Results of this run, by subtask."""
 
     async def recheck(self) -> None:
-        """Perform a share of the subtasks again, and all those of an application if one fails."""
+        """Perform a share of the subtasks again, and all of an application's if one of them fails."""
         run = self.run
         share = run.settings.nights.recheck_share
         self.known = await asyncio.to_thread(load_verified, run.warehouse, run.applications)
@@ -75,7 +75,7 @@ class DriftCheck:
         await self._retire([name for name in retired if name in self.known])
 
     def _earlier_rechecks(self) -> dict[str, tuple[str, int]]:
-        """The last run that rechecked each subtask, and how many did; undecided rechecks count too."""
+        """By subtask, the last run that rechecked it and the number of rechecks, undecided ones included."""
         rows = self.run.warehouse.query(
             "SELECT subtask_id, max(run_id), count(*) FROM rechecks WHERE run_id <> ? GROUP BY subtask_id",
             [self.run.run_id],

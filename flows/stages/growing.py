@@ -42,7 +42,7 @@ EXPLORATION = "exploration"
 VERIFICATION = "verification"
 
 _MEASURED_WORLDS = 2
-"""The first world and the first of the others, in which every subtask is verified."""
+"""Worlds in which every subtask is verified: the first one and the first of the others."""
 
 
 async def _perform(performance: Performance, place: Workplace, _: KnownSubtasks) -> Trajectory:
@@ -62,7 +62,7 @@ class PoolGrowth:
     """Grows the pool in one run."""
 
     def __init__(self, run: Run) -> None:
-        """The growth of `run`'s pool, on top of what the warehouse holds."""
+        """Grow the pool of `run`, starting from what the warehouse holds."""
         self.run = run
         self.verified: dict[str, VerifiedSubtask] = {}
         """Verified subtasks by id, old and new."""
@@ -145,7 +145,7 @@ class PoolGrowth:
 
     async def _with_noise(self, application: Application) -> Application:
         """The entry with the changes that the application makes by itself. They are measured in the worlds of
-        verification unless known for its version; failing to start is left to exploration."""
+        verification unless known for its version; exploration handles a failure to start."""
         run, settings, name = self.run, self.run.settings.noise, application.name
         installed = installed_place(application, run.settings.data)
         stored = {
@@ -230,7 +230,7 @@ class PoolGrowth:
         return (*explored.unchanged, *verified)
 
     async def _take_over(self, known: VerifiedSubtask) -> None:
-        """Count the subtask that an earlier run verified as verified."""
+        """Count a subtask that an earlier run verified as verified in this one."""
         name = known.subtask.subtask_id
         self.verified[name] = known
         self._settled.add(name)
@@ -271,5 +271,5 @@ class PoolGrowth:
 
 
 def _picture(run: Workplace) -> Picture:
-    """What the actor is shown: the screen with numbered boxes, or the plain one if rules play it."""
+    """What the actor is shown: the screen with numbered boxes, or the plain one if rules play the actor."""
     return plain_picture if run.settings.is_offline(ModelRole.ACTOR) else annotated_picture

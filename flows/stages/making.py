@@ -48,7 +48,7 @@ VALIDATION = "validation"
 BATCH = 100
 """Tasks validated in one step."""
 _COMPOSITIONS = 3
-"""Maximum compositions, which replace tasks that contradict what is known about orders."""
+"""Maximum rounds of composition; each replaces tasks that contradict what is known about orders."""
 
 
 async def _validate_job(task: Task, place: Workplace, _: KnownSubtasks) -> ValidatedTask:
@@ -112,7 +112,7 @@ class TaskMaking:
         """Compose tasks from the pool of these subtasks, in batches, without blocking the event loop.
 
         Tasks with the ids `rejected` are replaced, as are those that contradict what is known about orders.
-        Tasks composed earlier, perhaps by a stopped run, that are still waiting come first.
+        Tasks that were composed earlier, perhaps by a stopped run, and are still waiting come first.
         """
         run = self.run
         request = await asyncio.to_thread(request_for_run, run) or run.settings.composition
@@ -178,7 +178,7 @@ class TaskMaking:
         left_out: Collection[str],
         clashes: Collection[Pair],
     ) -> Composer:
-        """Tasks, generated lazily; composed ones that still wait come first. Of other runs' tasks, only
+        """Tasks, generated lazily, starting with composed ones that still wait. Of other runs' tasks, only
         retired ones are made again, and none of `left_out`. Subtasks that clash do not feed each other."""
         run = self.run
         waiting = run.warehouse.read(Task, "status = 'composed'")
@@ -218,8 +218,8 @@ class TaskMaking:
         sense: Sense,
         waiting: Sequence[TaskGraph],
     ) -> list[BoundSubtask]:
-        """Further instances that read what other subtasks make, where their performances tell how, and those
-        of the graphs `waiting`."""
+        """Further instances that read what other subtasks make, if their performances show how, and those of
+        the graphs `waiting`."""
         examples = {instance.subtask_id: instance for instance in instances}
         subtasks = {
             name: item.subtask
@@ -257,7 +257,7 @@ class TaskMaking:
     async def publish(self) -> str:
         """Publish all records as a dataset version, in which this run counts as completed; returns its name.
 
-        Nothing is published, and the name is empty, if judge, critic or gates prevent it; rejections say why.
+        If judge, critic or gates prevent it, nothing is published and the name is empty; rejections say why.
         """
         run = self.run
         await run.recorder.flush()

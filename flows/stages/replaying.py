@@ -1,4 +1,4 @@
-"""Replays a run's tasks: components before validation, tasks after it, and learns about orders."""
+"""Replays a run's components before validation and its tasks after it, and learns about orders."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class TaskReplays:
 
     @property
     def may_go_on(self) -> bool:
-        """Whether the settings allow the run further replays of components."""
+        """Whether the settings allow further replays of components in this run."""
         most = self.run.settings.replay.actions
         return not most or self._spent < most
 
@@ -76,8 +76,8 @@ class TaskReplays:
         return kept
 
     async def cover(self, tasks: Sequence[Task]) -> tuple[Task, ...]:
-        """Perform every distinct component of `tasks` that no replay has covered, while the settings leave
-        actions; returns the tasks without a failure, without their failed orders. Others are recorded as
+        """Perform every distinct component of `tasks` that no replay has covered, while the settings allow
+        actions; returns the tasks without a failure, less their failed orders. Others are recorded as
         rejected."""
         run = self.run
         if not run.settings.replay.components:
@@ -221,8 +221,8 @@ def replayer_of(
 
 
 def _cost(task: Task, verified: Mapping[str, VerifiedSubtask], orders: int) -> float:
-    """Approximate actions of a replay of `task`, opening its applications included, in this many `orders` if
-    the order may matter."""
+    """Approximate number of actions to replay `task`, including opening its applications; in this many
+    `orders` if the order may matter."""
     nodes = task.graph.nodes
     actions = sum(len(verified[node.subtask_id].trajectories[0].steps) for node in nodes)
     opened = len({node.application for node in nodes})
@@ -245,7 +245,7 @@ class Covering:
     cost: Callable[[Task], float] = lambda task: len(task.graph.nodes)
     """Number of actions that a replay of a task costs."""
     shows: Callable[[Task], Collection[str]] = lambda task: task.components
-    """The components that replays of a task show, if all its orders work: its own and parts of them."""
+    """The components that replays of a task cover, if all its orders work: its own and parts of them."""
     covered: set[str] = field(default_factory=set)
     """Components that were performed successfully, also by earlier runs."""
     failed: dict[str, ReplayedTask] = field(default_factory=dict)
@@ -258,9 +258,9 @@ class Covering:
     async def cover(self, tasks: Sequence[Task]) -> None:
         """Replay tasks until every component of `tasks` is covered or has failed, or the actions are used up.
 
-        If the actions suffice for all of them, the longest come first, because they also show parts; else
-        those that cover most per action. If a long one fails that was to cover parts, the parts are replayed
-        on their own.
+        If the actions suffice for all of them, the longest come first, because they also cover parts; else
+        those that cover the most per action. If a long one that was to cover parts fails, the parts are
+        replayed on their own.
         """
         slots = asyncio.Semaphore(self.concurrency)
 

@@ -62,8 +62,8 @@ def draw(name: str) -> float:
 
 
 def number_repetitions(rejections: Iterable[Rejection]) -> list[Rejection]:
-    """The rejections, with repetitions numbered: the warehouse keeps equal rows once, so that a resumed run
-    may repeat itself, but a model may propose the same goal twice."""
+    """The rejections, with repetitions numbered: a model may propose the same goal twice, but the warehouse
+    keeps equal rows once, so that a resumed run may repeat itself."""
     counts: Counter[str] = Counter()
     numbered = []
     for item in rejections:

@@ -99,7 +99,7 @@ class BudgetLimit:
     tokens: int | None = None
 
     def allows(self, amount: Amount) -> bool:
-        """Whether spending `amount` in all stays within it."""
+        """Whether spending `amount` in total stays within the limit."""
         return (self.usd is None or amount.usd <= self.usd + 1e-9) and (
             self.tokens is None or amount.tokens <= self.tokens
         )
@@ -139,7 +139,7 @@ class Budget:
     limit: BudgetLimit | None = None
     """What may be spent; None for any amount."""
     spent: Amount = Amount()
-    """What the run has spent, also before it was resumed."""
+    """What the run has spent, including before it was resumed."""
     _reserved: Amount = Amount()
     _closed: bool = False
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
@@ -283,7 +283,7 @@ def cost_of(prices: ModelPrices, call: CallFigures) -> float:
 
 
 def highest_amount(prices: ModelPrices | None, input_tokens: int, output_tokens: int) -> Amount:
-    """The highest price of a call with these tokens, in no batch and with all input written to the cache."""
+    """The highest price of a call with these tokens: outside a batch, with all input written to the cache."""
     tokens = input_tokens + output_tokens
     if prices is None:
         return Amount(0.0, tokens)

@@ -92,7 +92,7 @@ class Ledger:
     """
 
     def __init__(self, path: Path) -> None:
-        """Open or create the ledger at `path`; a `LedgerBrokenError` if that fails or it is no ledger."""
+        """Open or create the ledger at `path`; raises `LedgerBrokenError` if that fails or it is not one."""
         self.path = path
         self.writer = LedgerWriter(path)
         self._reader = open_database(path)
@@ -165,7 +165,7 @@ class Ledger:
         return await self.writer.run(write, durable=False)
 
     async def release(self, key: str) -> None:
-        """Give a lease back."""
+        """Release a lease."""
         statement = ("DELETE FROM leases WHERE key = ? AND owner = ?", (key, self._owner))
         await self.writer.run(lambda connection: connection.execute(*statement), durable=False)
 
@@ -307,5 +307,5 @@ def call_record(
 
 
 def format_time(time: datetime) -> str:
-    """A time as the ledger stores it: ISO 8601 in UTC, so that texts compare like times."""
+    """A time as the ledger stores it: ISO 8601 in UTC, so that text order is time order."""
     return time.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

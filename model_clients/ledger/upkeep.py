@@ -34,7 +34,7 @@ def prune_ledger(
 
     Args:
         ledger: the ledger.
-        older_than_days: calls that ended longer ago; they would have to be paid for again.
+        older_than_days: calls that ended longer ago than this; they would have to be paid for again.
         failed: calls without a reply.
         requests: the messages of all calls; their replies stay and still save calls.
     """
@@ -74,7 +74,7 @@ class CallSummary(Record):
     outcome: str
     """Outcome of the calls."""
     calls: int
-    """How many."""
+    """Number of calls."""
     retries: int
     """Tries that failed transiently."""
     input_tokens: int

@@ -92,7 +92,7 @@ class LedgerWriter:
         if self._closed:
             raise LedgerBrokenError(f"the ledger {self._path} is closed")
         future: Future[Result] = Future()
-        # From here on a caller that is cancelled no longer cancels the write.
+        # From here on, cancelling the caller no longer cancels the write.
         future.set_running_or_notify_cancel()
         self._writes.put(_Write(function, durable, future))
         return future

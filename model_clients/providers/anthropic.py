@@ -52,7 +52,7 @@ def create(settings: ModelSettings) -> "AnthropicClient":
 
 
 class AnthropicClient:
-    """Sends requests by the Messages protocol; typed replies by structured output, or as a tool call."""
+    """Sends requests in the Messages protocol, for typed replies with structured output or a tool call."""
 
     def __init__(self, settings: ModelSettings, key: SecretStr) -> None:
         """Prepare; the SDK is imported here and nothing is sent."""

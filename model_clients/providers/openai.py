@@ -58,7 +58,7 @@ def create(settings: ModelSettings) -> "OpenAIClient":
 
 
 class OpenAIClient:
-    """Sends requests by the Responses protocol, or by Chat Completions if the settings say so.
+    """Sends requests in the Responses protocol, or in Chat Completions if the settings say so.
 
     What a server does not support is discovered once and remembered. Without the Responses protocol, Chat
     Completions is used (unless the settings name a protocol); without JSON schemas, a tool call; without
@@ -144,7 +144,7 @@ class OpenAIClient:
         return BatchState(batch.status in _END_STATES, without_key("; ".join(problems), self._key))
 
     async def batch_answers(self, batch_id: str) -> AsyncIterator[tuple[str, BatchAnswer]]:
-        """The answers in the batch's file of replies and in its file of errors."""
+        """The answers in the batch's output file and error file."""
         with self._map_errors():
             batch = await self._sdk.batches.retrieve(batch_id)
             files = [name for name in (batch.output_file_id, batch.error_file_id) if name]
@@ -177,7 +177,7 @@ class OpenAIClient:
         return key, rejection
 
     def _switch_protocol(self, chat: bool) -> bool:
-        """After a 404, if permitted: switch to Chat Completions, or from there back; whether to it."""
+        """After a 404, switch protocols if permitted; returns whether it switched to Chat Completions."""
         if self._settings.protocol or not self._settings.base_url:
             return False
         self._chat = not chat

@@ -1,7 +1,7 @@
 """Anthropic's computer tools in the Messages protocol: every action is its own `tool_use` block.
 
-`computer_toolset_20260801` names the action as the block's name; the older tools are called `computer` and
-name it in their input, need the size of the pictures, and are a beta.
+With `computer_toolset_20260801`, the block's name is the action; the older tools are called `computer`, take
+the action in their input, need the size of the pictures, and are in beta.
 """
 
 import json
@@ -24,7 +24,7 @@ from taskloom.taskgraph.records.computer_use import (
 from taskloom.taskgraph.records.gestures import Button, Point
 
 TOOLSET = "computer"
-"""Name of the toolset, which results repeat."""
+"""Name of the toolset, repeated in results."""
 _NEWEST = "computer_toolset_20260801"
 _BETAS = {
     "computer_20251124": "computer-use-2025-11-24",

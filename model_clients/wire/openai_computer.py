@@ -130,7 +130,7 @@ def _point(place: JsonValue) -> Point:
 
 
 def _notches(action: JsonValue, field: str) -> int:
-    """Pixels as notches of the wheel, at least one in the same direction."""
+    """Pixels converted to wheel notches, at least one in the same direction."""
     value = value_at(action, field)
     pixels = float(value) if isinstance(value, int | float) else 0.0
     notches = round(abs(pixels) / _NOTCH_PIXELS)

@@ -62,7 +62,7 @@ def chat_body(settings: ModelSettings, request: ModelRequest, mode: Mode) -> dic
     if request.functions:
         body["tools"] = [{"type": "function", "function": function} for function in request.functions]
     if parameters.max_output_tokens is not None:
-        # Compatible servers often know the older name only.
+        # Compatible servers often know only the older name.
         body["max_tokens" if settings.base_url else "max_completion_tokens"] = parameters.max_output_tokens
     if parameters.reasoning_effort:
         body["reasoning_effort"] = parameters.reasoning_effort
@@ -130,7 +130,7 @@ def _reply(
 
 def spoken_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
     """The reply in a body of either protocol as one text: reasoning, words, and every function call as
-    `<tool_call>{"name": …, "arguments": …}</tool_call>`, as models write calls that no server parses."""
+    `<tool_call>{"name": …, "arguments": …}</tool_call>`, the way models write unparsed calls."""
     reply = either_reply(settings, body if isinstance(body, dict) else {})
     if reply.finish_reason in ("refusal", "content_filter"):
         return reply
@@ -221,7 +221,7 @@ def _chat_message(settings: ModelSettings, message: Message) -> dict[str, JsonVa
 
 
 def sampling(settings: ModelSettings) -> dict[str, JsonValue]:
-    """The sampling parameters, and extra fields that are sent unchanged, as all protocols name them."""
+    """The sampling parameters, whose names all protocols share, and the extra fields, unchanged."""
     parameters = settings.parameters
     sampling: dict[str, JsonValue] = {}
     if parameters.temperature is not None:

@@ -17,8 +17,8 @@ _SIZES = ("minLength", "maxLength", "pattern", "format", "minItems", "maxItems",
 
 
 def wordless_schema(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """The schema without titles and descriptions: prompts describe each field in words, which is paid for
-    once.
+    """The schema without titles and descriptions: prompts already describe each field in words, so these
+    would be paid for twice.
 
     >>> wordless_schema({"title": "A", "type": "object", "properties": {"title": {"type": "string", "description": "x"}}})
     {'type': 'object', 'properties': {'title': {'type': 'string'}}}
@@ -88,7 +88,7 @@ def _strict_part(value: JsonValue) -> JsonValue:
 
 
 Mode = Literal["schema", "tool", "json"]
-"""By JSON schema, as a tool call, or in plain words."""
+"""How a reply is requested: by JSON schema, as a tool call, or in plain words."""
 
 NEXT_MODE: dict[Mode, Mode] = {"schema": "tool", "tool": "json"}
-"""The mode to use instead, from then on, if a server does not support one."""
+"""The mode to fall back to, from then on, if a server does not support one."""

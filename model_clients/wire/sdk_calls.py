@@ -169,10 +169,10 @@ CONNECT_SECONDS = 10.0
 def map_errors(sdk: ModuleType, settings: ModelSettings, key: SecretStr) -> Iterator[None]:
     """Map an SDK's errors to ours, without the key and without the SDK's traceback, which may contain it.
 
-    Both SDKs, `openai` and `anthropic`, name them alike; all derive from the base of `APIError`.
+    Both SDKs, `openai` and `anthropic`, use the same names; all derive from the base of `APIError`.
 
     Raises:
-        ModelClientError: the error of the response, or a `ConnectionLostError` if it broke off or is missing.
+        ModelClientError: the response's error, or a `ConnectionLostError` if it broke off or none came.
     """
     who = f"{settings.provider} {settings.model}"
     try:

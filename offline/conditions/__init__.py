@@ -1,7 +1,7 @@
-"""Conditions that the evaluation writer asserts: they hold after every performance, in terms of the
-parameters.
+"""Conditions that the evaluation writer asserts: they hold after every performance, and are stated in
+terms of the parameters.
 
 state         on files, the clipboard and records
 screen        on the screen, for work that leaves nothing else
-conditions    calls of checks as Python, with arguments in terms that all performances share
+conditions    calls to checks as Python, with arguments in terms that all performances share
 """

@@ -1,4 +1,4 @@
-"""Conditions of evaluation functions: calls of checks with arguments in terms of the parameters."""
+"""Conditions of evaluation functions: calls to checks, with arguments in terms of the parameters."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def generalise(text: str, parameters: Mapping[str, str]) -> Expression:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a check."""
+    """A call to a check."""
 
     check: str
     arguments: tuple[tuple[str, Value], ...] = ()
@@ -113,15 +113,15 @@ Value = Expression | Call | bool | int | tuple[Expression, ...] | tuple[tuple[st
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One call of a check, or its negation."""
+    """One call to a check, or its negation."""
 
     call: Call
     complaint: Expression
-    """The message of a function if it is not met."""
+    """The function's message if the condition is not met."""
     negated: bool = False
     """Whether the check must be False."""
     before: Call | None = None
-    """The same call about the start, which must have given the opposite: together they are one effect."""
+    """The same call for the state at the start, which must give the opposite: together, one effect."""
 
     @property
     def parameters(self) -> frozenset[str]:
@@ -158,7 +158,7 @@ def _source(value: Value) -> str:
 _CLIPBOARD = Expression((("call", "get_clipboard_text(at_start=True)"),))
 
 RawValue = str | list[str] | Mapping[str, str] | Value
-"""An argument, whose texts may still be those of one performance."""
+"""An argument whose texts may still be those of one performance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +193,8 @@ class Terms:
         return known
 
     def _identities(self, path: str) -> Iterator[tuple[str, Expression, bool]]:
-        """Fields of a file's records with the whole value of a parameter, unchanged ones first, and whether
-        it is the value at the start: of removed files and of changed fields."""
+        """Fields of a file's records whose value is exactly a parameter, unchanged ones first, and whether
+        that is the value at the start, as for removed files and changed fields."""
         effects = self.performance.effects
         file_effects = [item for item in effects.essential if item.container == path]
         is_removed = any(item.kind == "removed" and not item.address for item in file_effects)
@@ -214,7 +214,7 @@ class Terms:
         return Expression((("call", call),))
 
     def extended(self, file_path: str, field: str, known: tuple[str, str], addition: str) -> Expression:
-        """The field, at the start, of the record identified by `known`, with `addition` in further lines."""
+        """The field, at the start, of the record identified by `known`, with `addition` on further lines."""
         start = self.linked(file_path, field, *known)
         return Expression((*start.parts, ("", "\n"), *self.text(addition).parts))
 
@@ -230,11 +230,11 @@ class Terms:
         return len([word for word in fold_text(literals).split() if word not in expected]) <= _MOST_OWN_WORDS
 
     def call(self, check: str, **arguments: RawValue) -> Call:
-        """A call of `check`, with texts in terms of the parameters and paths as from `file`."""
+        """A call to `check`, with texts in terms of the parameters and paths as from `file`."""
         return Call(check, tuple((name, self._value(name, value)) for name, value in arguments.items()))
 
     def condition(self, check: str, complaint: str, **arguments: RawValue) -> Condition:
-        """The condition that this call of `check` is True."""
+        """The condition that this call to `check` returns True."""
         return Condition(self.call(check, **arguments), self.text(complaint))
 
     def condition_of(self, recorded: CheckAsked, complaint: str) -> Condition:

@@ -1,4 +1,4 @@
-"""Conditions on the screen, for work that leaves nothing else: states, then the window, then texts."""
+"""Conditions on the screen, for work that leaves no other trace: states, then the window, then texts."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from taskloom.offline.conditions.conditions import Condition, Expression, Terms
 from taskloom.taskgraph.records.effect import Effect
 
 _ADDRESS = re.compile(r"^\w+://[^/?#]*/?$|^\w+://[^/?#]*")
-"""The part of a page's address before the path; all of it for a first page."""
+"""The part of a page's address before the path; all of it for a start page."""
 
 
 def screen_conditions(terms: Terms) -> list[Condition]:
@@ -54,7 +54,7 @@ def screen_conditions(terms: Terms) -> list[Condition]:
 
 
 def _shown(terms: Terms, text: str) -> Condition:
-    """That a text is shown; exactly, if it is only parameters and not only in an input control."""
+    """The condition that a text is shown; exactly, if it is only parameters and not just in an input."""
     exact = _is_only_parameters(terms.text(text)) and text in terms.performance.effects.labels
     arguments = {"exact": True} if exact else {}
     return terms.condition("check_text_exists_via_control", f"{text} is not shown", text=text, **arguments)
@@ -68,7 +68,7 @@ def _is_only_parameters(text: Expression) -> bool:
 
 
 def _times(terms: Terms, text: str) -> Iterator[Condition]:
-    """How often a text that equals a parameter is shown, for work that leaves nothing else."""
+    """How often a text that equals a parameter is shown, for work that leaves no other trace."""
     effects = terms.performance.effects
     has_lasting_effects = any(item.area in LASTING for item in effects.essential)
     is_parameter = [form for form, _ in terms.text(text).parts] == ["whole"]
@@ -78,7 +78,7 @@ def _times(terms: Terms, text: str) -> Iterator[Condition]:
 
 
 def _window(terms: Terms, effect: Effect) -> Iterator[Condition]:
-    """The title, or the address: all of it, and ends with parameters; folders differ with the data."""
+    """The title, or the address: whole, and its endings with parameters, as folders vary with the data."""
     if effect.address == ("title",) and effect.after:
         yield terms.condition("check_window", "another window is in front", text=effect.after)
     if effect.address == ("address",):

@@ -47,7 +47,7 @@ def lasting_conditions(terms: Terms) -> Iterator[Condition]:
 
 
 def _extended(terms: Terms, item: ExtendedText) -> Condition:
-    """That a text was extended at its end, or that a new file holds another one's text, extended."""
+    """The condition that a text, or a new file's copy of another file's text, was extended at its end."""
     if item.source:
         held = f"get_file_text(file_path={terms.text(item.source).source()}, at_start=True).rstrip()"
         text = Expression((("call", held), ("", "\n"), *terms.text(item.text).parts))
@@ -60,7 +60,7 @@ def _extended(terms: Terms, item: ExtendedText) -> Condition:
 
 
 def _origin(terms: Terms, item: Origin) -> Iterator[Condition]:
-    """That something was copied from its source, unless no parameter identifies the record or table."""
+    """The condition that something was copied, unless no parameter identifies the record or table."""
     complaint = f"{item.target} does not hold what {_ORIGIN_WORDS.get(item.kind, f'{item.source} held')}"
     if item.belonging_to and not any(terms.text(text).parameters for text in item.belonging_to.values()):
         return
@@ -108,7 +108,7 @@ def _table_condition(terms: Terms, effect: Effect) -> Condition:
 
 
 def _is_field(effect: Effect) -> bool:
-    """Whether an effect changed a named value, or a name of a page of a drawing."""
+    """Whether an effect changed a named value, or the name of a drawing's page."""
     if effect.format == _DRAWING and effect.kind != "removed" and effect.address[:-1] == ("pages",):
         return True
     named = effect.kind == "changed" and not effect.address[-1].isdigit()
@@ -116,7 +116,7 @@ def _is_field(effect: Effect) -> bool:
 
 
 def _former_name(terms: Terms, effect: Effect) -> Iterator[Condition]:
-    """That nothing has the former name of something renamed."""
+    """The condition that nothing has the old name of something renamed."""
     former = effect.before or ""
     before = terms.text(former)
     if len(before.parts) == 1 and before.parameters:

@@ -17,7 +17,7 @@ class FirstControlAgent:
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
     ) -> Decision:
-        """A click on the first usable control that is no text."""
+        """A click on the first usable control that is not a text."""
         usable = [item for item in observation.controls if not item.disabled and item.control_type != "Text"]
         if len(history) >= self._steps or not usable:
             return Decision(status="finish")

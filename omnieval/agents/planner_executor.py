@@ -1,4 +1,4 @@
-"""A planner and an executor: one model writes a plan, another agent follows it (the asterisk of Table 4).
+"""A planner and an executor: one model writes a plan, another agent follows it (the asterisk in Table 4).
 
 The planner is the model of the role `planner`. The setting `executor` names any built-in agent,
 `marks_and_list` by default; it receives the task and the plan as its instruction, and the other settings.

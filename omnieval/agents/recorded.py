@@ -4,8 +4,8 @@ It ignores the instruction, so it does not test instructions; it shows that task
 knows the answer to the task's question, and gives up on impossible tasks. With the setting `fault` it errs in
 a known way, which shows that the evaluator notices:
 
-- `forgets_branch`: omits a subtask that no other needs, and whatever only that one needs; of a chain only the
-  last subtask;
+- `forgets_branch`: omits a subtask that no other needs, and whatever only that one needs; of a chain, only
+  the last subtask;
 - `mixes_orders`: works in the least coherent order in which the task can succeed;
 - `breaks_something`: first does a subtask that the instruction does not ask for, then all of the work;
 - `insists`: works on impossible tasks, and answers no questions;

@@ -1,5 +1,5 @@
-"""Hashes of the first prompts of agents, which are made to ask about one invented task. Equal hashes mean
-equal prompts, including templates, formats, declared functions, an own prompt and the protocol's instruction.
+"""Hashes of agents' first prompts, obtained by having them ask about one invented task. Equal hashes mean
+equal prompts, including templates, formats, declared functions, own prompts and the protocol's instruction.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ _TASK = AgentTask(
 
 @dataclass(slots=True)
 class _RecordingModels:
-    """Models that record their prompts. They only answer with a plan, so that its executor asks as well."""
+    """Models that record their prompts. They answer only a planner, so that its executor asks as well."""
 
     recorded: list[object] = field(default_factory=list)
 

@@ -36,7 +36,7 @@ class ModelAgent(Record):
     """An agent as a row instead of a module; without `form` and `shows` it uses a provider's tool."""
 
     description: str
-    """What it is; after an empty line, the source of its format and its settings."""
+    """What it is; after a blank line, the source of its format and its settings."""
     form: ReplyFormat | None = None
     """The format that its model was trained for."""
     shows: Shows | None = None
@@ -235,7 +235,7 @@ def _merge_applications(task: AgentTask) -> ApplicationInView:
 
 
 def _earlier_pictures(brief: AgentBrief, default: int) -> int:
-    """How many pictures are shown besides the present one."""
+    """How many pictures are shown besides the current one."""
     return max(0, int(str(brief.settings.get("pictures", default))) - 1)
 
 

@@ -1,6 +1,6 @@
 """Coherency of the order of completion, divided by the maximum over successful orders (section 4.1).
 
-Undefined if that maximum is 0, because all orders are equally coherent, and if the application of some
+Undefined if that maximum is 0, because all orders are equally coherent, or if the application of some
 subtask is unknown.
 """
 
@@ -10,8 +10,8 @@ from taskloom.taskgraph.measures.coherency import maximum_coherency_of
 
 
 def measure(attempt: Attempt) -> float | None:
-    """The ratio, capped at 1: the order of a lucky agent, in which a resource is lost, may be more coherent
-    than any successful order.
+    """The ratio, capped at 1: a lucky agent's order, in which a resource would be lost, may be more coherent
+    than any successful one.
 
     >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
     >>> applications = {"a": "Notes", "b": "Mail", "c": "Notes"}

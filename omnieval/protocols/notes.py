@@ -1,8 +1,8 @@
 """The protocol of the notes on OpenAI's evaluation of its Computer-Using Agent (January 2025).
 
 The prompt contains tips per application and the rules for answers: ```` ```Answer:…``` ````, `N/A` for
-impossible tasks, no reward for another form. At most 200 steps, no patience, pass@1 at temperature 0.6, or
-pass@k for repeated attempts. Tips are the first lines of the application's manual.
+impossible tasks, no reward for any other form. The limit is 200 steps, no patience; pass@1 at temperature
+0.6, or pass@k for repeated attempts. Tips are the first lines of the application's manual.
 """
 
 from taskloom.omnieval.answers import ProtocolLimits, quoted_answer

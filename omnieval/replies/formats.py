@@ -97,7 +97,7 @@ class ReplyFormat(Record):
     conventions: Conventions = DEFAULT_CONVENTIONS
     """Meanings that differ from the default."""
     pictures: int = 3
-    """Number of the last pictures that are shown."""
+    """Number of recent pictures that are shown."""
     declared: bool = False
     """Whether its functions are declared to the server, which answers with calls."""
 
@@ -148,9 +148,9 @@ def read_reply(text: str, form: ReplyFormat, *, sent: tuple[int, int], screen: t
 def _to_screen(
     place: tuple[float, float], grid: Grid, sent: tuple[int, int], screen: tuple[int, int]
 ) -> Point:
-    """The pixel of the screen for a place in the grid.
+    """The pixel of the screen for a position in the grid.
 
-    The far edge is the last pixel; places beyond it stay outside, and are refused when they are used.
+    The far edge is the last pixel; positions beyond it stay outside, and are refused when they are used.
 
     >>> _to_screen((1000, 500), "thousand", (1288, 812), (1280, 800))
     (1279, 400)

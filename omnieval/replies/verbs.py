@@ -1,5 +1,5 @@
-"""The meanings of calls in all formats. Arguments are accepted under many names: a place is a list, a text
-with numbers, or x and y; a box stands for its centre. One table maps names of calls to actions or an end.
+"""The meanings of calls in all formats. Arguments are accepted under many names: a position is a list, a
+text with numbers, or x and y; a box stands for its centre. One table maps names of calls to actions or ends.
 Names are compared without case, underscores and hyphens: `left_click`, `LeftClick` and `leftClick` are equal.
 """
 
@@ -20,7 +20,7 @@ from taskloom.taskgraph.records.computer_use import ComputerAction
 from taskloom.taskgraph.records.gestures import Button, Point
 
 Place = Callable[[tuple[float, float]], Point]
-"""Converts a place in the model's grid to a pixel of the screen."""
+"""Converts a position in the model's grid to a pixel of the screen."""
 _TEXTS = ("text", "content", "value", "message", "answer", "string")
 """Names of arguments that are texts."""
 _KEYS = ("keys", "key", "key_comb", "hotkey", "text")
@@ -66,30 +66,30 @@ class Arguments:
     conventions: Conventions
 
     def any(self, names: Sequence[str], default: JsonValue = None) -> JsonValue:
-        """The first argument that is present, by these names."""
+        """The first argument present under these names."""
         arguments = self.call.arguments
         return next((arguments[name] for name in names if arguments.get(name) is not None), default)
 
     def text(self, names: Sequence[str] = _TEXTS) -> str:
-        """A text by these names, otherwise the first positional one."""
+        """The text under one of these names, otherwise the first positional one."""
         value = self.any(names)
         if value is None:
             value = next((item for item in self.call.positional if isinstance(item, str)), "")
         return writable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
     def number(self, names: Sequence[str], default: float) -> float:
-        """A number by these names, otherwise the first positional argument."""
+        """The number under one of these names, otherwise the first positional argument."""
         value = self.any(names)
         if value is None and self.call.positional and not isinstance(self.call.positional[0], str):
             value = self.call.positional[0]
         return next(iter(numbers(value)), default)
 
     def named_number(self, names: Sequence[str], default: float) -> float:
-        """A number other than 0 by one of these names; never a positional one."""
+        """A number other than 0 under one of these names; never a positional one."""
         return self.number(names, default) if self.any(names) else default
 
     def start(self) -> tuple[Point, ...]:
-        """The place of the call, or none."""
+        """The position in the call, or none."""
         return self._point(self.any(_PLACES), _PAIRS, self.call.positional[:2])
 
     def end(self) -> tuple[Point, ...]:
@@ -101,7 +101,7 @@ class Arguments:
 
     @property
     def has_place(self) -> bool:
-        """Whether a named argument gives a place."""
+        """Whether a named argument gives a position."""
         return self.any((*_PLACES, *(x for x, _ in _PAIRS))) is not None
 
     def is_set(self, *names: str) -> bool:
@@ -238,7 +238,7 @@ def _drag(arguments: Arguments) -> tuple[ComputerAction, ...]:
         return (ComputerAction(kind="drag", path=(*start, *end)),)
     if not (start or end):
         raise CallUnusableError(f"{arguments} names no place to drag to.")
-    # A single place is the end; the drag begins at the pointer.
+    # A single position is the end; the drag begins at the pointer.
     return (
         ComputerAction(kind="button_down"),
         ComputerAction(kind="move", path=end or start),

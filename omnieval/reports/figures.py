@@ -1,5 +1,5 @@
 """The paper's figures for the measured agents, as SVG: the radar of capabilities, chains against graphs,
-pass@k curves, metrics against scores of people; and the page that shows them with the tables."""
+pass@k curves, metrics against human scores; and the page that shows them with the tables."""
 
 from collections.abc import Mapping, Sequence
 from html import escape

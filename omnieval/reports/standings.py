@@ -72,7 +72,7 @@ def by_agent(attempts: Iterable[ScoredAttempt]) -> dict[str, list[ScoredAttempt]
 
 
 def _groups(attempts: Sequence[ScoredAttempt]) -> dict[str, list[ScoredAttempt]]:
-    """All attempts; those at tasks of a capability; those at tasks of a level, easy levels first."""
+    """All attempts, then those per capability, then those per level of each dimension, easy levels first."""
     groups: dict[str, list[ScoredAttempt]] = {ALL: list(attempts)}
     for item in attempts:
         for capability in item.task.capabilities:
@@ -86,7 +86,7 @@ def _groups(attempts: Sequence[ScoredAttempt]) -> dict[str, list[ScoredAttempt]]
 
 
 def _per_task(attempts: Iterable[ScoredAttempt], metric: str) -> dict[str, float]:
-    """Mean over the attempts at each task, as far as the metric is defined."""
+    """Mean over the attempts at each task, without undefined values."""
     values: dict[str, list[float]] = defaultdict(list)
     for item in attempts:
         value = item.scores.get(metric)

@@ -44,13 +44,13 @@ def load_applications(extra: Path | None = None) -> dict[str, Application]:
 
 
 def read_anew() -> None:
-    """Read the catalogues again at the next use, because a user's file was written."""
+    """Read the catalogues again on next use, because a user's file was written."""
     _applications.cache_clear()
     _categories.cache_clear()
 
 
 def load_application(name: str, extra: Path | None = None) -> Application:
-    """The application `name`; an `UnknownCatalogEntryError` if there is none, else as `load_applications`."""
+    """The application `name`; an `UnknownCatalogEntryError` if there is none; see `load_applications`."""
     applications = load_applications(extra)
     if name not in applications:
         raise UnknownCatalogEntryError("application", name, applications)

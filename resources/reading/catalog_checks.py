@@ -71,7 +71,7 @@ def _check_head(application: Application, application_categories: Collection[str
 
 
 def _check_placeholders(application: Application) -> Iterator[Problem]:
-    """Check the placeholders of launch and commands; in contents of files, braces may be content."""
+    """Check the placeholders of launch and commands; in file contents, braces may be literal."""
     launch, commands = application.launch, application.preparation.commands
     texts: dict[Field, str] = {
         ("launch", "command", index): text for index, text in enumerate(launch.command)

@@ -178,7 +178,7 @@ class WorldlyApplications(Mapping[str, Application]):
         self._in_world = {FIRST_WORLD: self._applications}
 
     def in_world(self, world: str) -> Mapping[str, Application]:
-        """The applications in `world`, in use or not; simulated ones stay the same."""
+        """The applications in `world`, whether in use or not; simulated ones stay the same."""
         if world not in self._in_world:
             translation = self._translation(world)
             self._in_world[world] = {
@@ -237,7 +237,7 @@ def parameters_in(
 
 
 def worlds_of(applications: Mapping[str, Application]) -> tuple[str, ...]:
-    """Names of the worlds that are in use with `applications`, the first one first."""
+    """Names of the worlds that are in use with `applications`, beginning with the first."""
     return applications.worlds if isinstance(applications, WorldlyApplications) else (FIRST_WORLD,)
 
 
@@ -330,7 +330,7 @@ def _translation_problems(
 
 
 def _repeated_sets(application: Application, before: Application) -> Iterator[str]:
-    """Subtasks of which two parameter sets have become equal."""
+    """Subtasks with two parameter sets that have become equal."""
     for subtask, earlier in zip(application.example_subtasks, before.example_subtasks, strict=True):
         sets = {tuple(sorted(values.items())) for values in subtask.parameter_sets}
         if len(sets) < len({tuple(sorted(values.items())) for values in earlier.parameter_sets}):
@@ -338,7 +338,7 @@ def _repeated_sets(application: Application, before: Application) -> Iterator[st
 
 
 def _untranslated_fixtures(application: Application, first: World) -> Iterator[str]:
-    """Fixtures that still have their name of the first world."""
+    """Fixtures that still have their name from the first world."""
     names = set(first.terms.values()) - set(first.unchanged)
     for fixture in application.fixtures:
         if fixture.value in names or fixture.value.rpartition("/")[2] in names:
@@ -346,7 +346,7 @@ def _untranslated_fixtures(application: Application, first: World) -> Iterator[s
 
 
 def _unreadable_files(application: Application) -> Iterator[str]:
-    """Files of JSON and Python that are no longer valid."""
+    """JSON and Python files that are no longer valid."""
     files = {item.value: item.content for item in application.fixtures if item.content}
     files |= application.preparation.files
     for path, text in files.items():

@@ -67,7 +67,7 @@ def read_yaml(text: str, name: str) -> YamlFile:
     """Parse `text`; `name` is the file's name in messages.
 
     Raises:
-        CatalogEntryInvalidError: it is not YAML, or a key occurs twice; the message has the line.
+        CatalogEntryInvalidError: it is not YAML, or a key occurs twice; the message gives the line.
     """
     try:
         content: object = YAML(typ="safe").load(text)

@@ -32,7 +32,7 @@ class TaskBuilder:
     pool: CompiledPool
     capabilities: Sequence[Capability]
     scenario_of: Callable[[Sequence[str], Sequence[str]], str] | None
-    """Names the scenario for all application categories and those of the ends."""
+    """Names the scenario for a task's application categories and those of its ends."""
     seed: int
     provenance: Provenance
 
@@ -149,7 +149,7 @@ def permuted_orders(task: Task, number: int = 3) -> list[tuple[str, ...]]:
     """Up to `number` different successful orders of a task as instance ids, as different as possible.
 
     Instructions that follow them describe the same task in different orders. The first is the order of
-    `low_level_instructions`; each further one has the most inverted pairs of a uniform sample.
+    `low_level_instructions`; each further one is the most inverted of a uniform sample.
     """
     graph = task.graph
     table = successful_table(graph.predecessors, threats_of(graph))

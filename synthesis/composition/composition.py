@@ -1,6 +1,6 @@
 """Composition of task graphs with controlled complexity, without any model call (section 3.1, App. B.3).
 
-The same pool, request and seed give the same tasks in the same order, no two with one canonical key.
+The same pool, request and seed give the same tasks in the same order, no two with the same canonical key.
 """
 
 from collections import Counter, defaultdict
@@ -36,7 +36,7 @@ from taskloom.taskgraph.records.task import Intent, Task
 _NO_SET = "no set of its subtasks remains that is new, links up within the limits and has a working order."
 _NONE_TRIED = "no set was tried: the request wants no further task of levels that its limits allow."
 _PATIENCE = 300
-"""Sets of a cell refused in a row after which its search ends."""
+"""Number of consecutive refused sets of a cell after which its search ends."""
 
 
 class Selection(NamedTuple):
@@ -275,7 +275,7 @@ def compose(
     unfinished: Sequence[TaskGraph] = (),
     seed: int = 0,
 ) -> Composer:
-    """Compose the tasks of `request` from `pool`, during iteration over the result, and then its account.
+    """Compose the tasks of `request` from `pool` as the result is iterated over, then its account.
 
     Args:
         pool: Verified subtasks with their parameters; the order does not matter.

@@ -12,12 +12,12 @@ from taskloom.taskgraph.measures.complexity import constraint_of
 from taskloom.taskgraph.measures.per_dimension import LevelConstraint
 
 _PER_LEVEL, _PER_CAPABILITY = 8, 20
-"""One in so many tasks is of any given level of a dimension, or for any given capability."""
+"""One task in this many, as a minimum, has a given level of a dimension, or a given capability."""
 
 
 @dataclass(slots=True)
 class Row:
-    """Tasks wanted of certain levels."""
+    """Wanted tasks of certain levels."""
 
     name: str
     levels: LevelConstraint
@@ -33,7 +33,7 @@ class Row:
 class Demand:
     """Tables of wanted tasks; a task counts in one row of every table.
 
-    Quotas form one table. Quotas per level form a table for each dimension, so that a cell helps only while
+    Quotas form one table. Quotas per level form a table for each dimension, so a cell helps only while
     all its levels are wanted.
     """
 
@@ -75,7 +75,7 @@ class Demand:
         self._update_open_cells()
 
     def most_wanted(self, cells: Collection[Cell]) -> Cell:
-        """The open cell of greatest need: scarce rows first, then evenly."""
+        """The open cell with the greatest need: scarce rows first, then evenly."""
         return max(cells, key=lambda cell: (self._need_of(cell), -self._tasks_per_cell[cell], cell))
 
     def add_task(self, cell: Cell) -> None:
@@ -94,7 +94,7 @@ class Demand:
         return bool(self._unfilled_rows(cell)[-1])
 
     def missing(self) -> list[Row]:
-        """Unfilled rows, named in words; of several tables, with the levels that the others still want."""
+        """Unfilled rows, named in words; with several tables, with the levels that the others still want."""
         wanted: dict[Dimension, tuple[Level, ...]] = {}
         rows = [row for table in self._tables for row in table if row.remaining]
         for row in rows if len(self._tables) > 1 else ():

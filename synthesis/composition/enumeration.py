@@ -25,7 +25,7 @@ from taskloom.taskgraph.measures.complexity import cell_from_measures
 _UNBOUNDED = 1_000_000
 _SAME_TEMPLATE_PENALTY = 4
 _MOST_PASTES = 2
-"""Most places into which one copied text or picture is pasted."""
+"""Maximum number of places into which one copied text or picture is pasted."""
 _cell = cache(cell_from_measures)
 
 
@@ -55,7 +55,7 @@ class Enumeration:
     ) -> None:
         """Prepare `members` of `pool`; only sets whose cell is in `wanted` are kept.
 
-        Sets that contain the first `core` members come first, which matters if the budget does not reach all.
+        Sets that contain the first `core` members come first, which matters if the budget does not cover all.
         """
         self._limits = limits
         self._wanted = wanted
@@ -102,8 +102,8 @@ class Enumeration:
     def run(self, *, keep: int, budget: int, known: Collection[int] = ()) -> EnumerationResult:
         """Enumerate up to `budget` closed sets; keep up to `keep` per cell and size that are not `known`.
 
-        Of more than `keep`, those with fewer components and without two instances of one subtask are kept,
-        and among equals a uniform sample. One long function, because calls dominate its time.
+        If more are found, those with fewer components and without two instances of one subtask are kept,
+        and among equals a uniform sample. One long function, because calls would dominate its time.
         """
         size_of_group, acyclic = len(self._required), self.is_acyclic
         required, sources, clashes, feeds = self._required, self._sources, self._clashes, self._feeds

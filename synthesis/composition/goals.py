@@ -14,9 +14,9 @@ from taskloom.taskgraph.bitmasks import bits, mask_of
 from taskloom.taskgraph.records.task import Intent
 
 _MOST_TRIED = 64
-"""Choices of end instances, and closed sets for each choice, that are tried for one intent."""
+"""Maximum number of choices of end instances, and of closed sets per choice, tried for one intent."""
 _MOST_EXAMINED = 2_000
-"""Sets, closed or not, that are examined for one choice of end instances."""
+"""Maximum number of sets, closed or not, examined for one choice of end instances."""
 
 
 def goal_set(pool: CompiledPool, intent: Intent, limits: CompositionRequest) -> tuple[int, Cell] | str:

@@ -38,7 +38,7 @@ def shortfall_of(
     """Why a quota was not filled.
 
     `reachable` are the cells that the pool reaches within the limits; if there are none,
-    `reachable_without_limits` those that it reaches without them.
+    `reachable_without_limits` are those that it reaches without.
     """
     wanted = missing.cells or frozenset(
         cell for cell in EVERY_CELL if missing.levels.allows(cell) and request.within.allows(cell)

@@ -107,7 +107,7 @@ class CompositionRequest(Record):
         return self.model_copy(update=sizes)
 
     def unbounded(self) -> Self:
-        """The request without limits of size and shape, to find the nearest cells if they allow none."""
+        """The request without limits on size and shape, to find the nearest cells if they allow none."""
         most = MAXIMUM_SUBTASKS
         bounds = {"minimum_size": 1, "maximum_size": most, "maximum_readers": most, "maximum_ends": most}
         return self.model_copy(update={**bounds, "ranges": MeasureRanges()})

@@ -15,26 +15,26 @@ from taskloom.taskgraph.bitmasks import bits
 from taskloom.taskgraph.records.task import Intent
 
 _FEWEST_GROUPS, _INSTANCES_PER_GROUP = 32, 8
-"""Fewest groups without a new set after which a cell is exhausted, and instances of a world per group."""
+"""Minimum groups without a new set before a cell is exhausted, and instances of a world per group."""
 _SCARCE_REACHED_FACTOR, _SCARCE_UNREACHED_FACTOR = 16, 4
 """How many times more groups are tried for scarce cells that some set has, and for those that none has."""
 _FRESH_SHARE = 0.2
-"""How often the search for a scarce cell does not start from a set of a similar cell."""
+"""Share of searches for scarce cells that do not start from a set of a similar cell."""
 _BUDGET = 1_000
 """Closed sets examined per group."""
 _FEWEST_KEPT, _MOST_KEPT = 8, 400
 _MOST_VARIANTS = 4
-"""Most variants that are stored for each beginning of a taken set."""
+"""Maximum variants stored for each beginning of a taken set."""
 _MOST_STEPS = 300
-"""Steps of the search for the variants of one set."""
+"""Maximum steps in searching a set's variants."""
 _CANDIDATES = 60
 """Stored sets that are compared before one is taken."""
 _MOST_WANTED_TO_COMPARE = 12_000
-"""Most wanted tasks for which stored sets are still compared."""
+"""Maximum wanted tasks for which stored sets are compared."""
 
 
 class Supply:
-    """Finds closed sets of wanted cells, and hands out those that add most variety."""
+    """Finds closed sets of wanted cells; hands out those adding the most variety."""
 
     def __init__(
         self,
@@ -77,8 +77,8 @@ class Supply:
         return bool(stored or self._stores.get(cell))
 
     def take(self, cell: Cell) -> int:
-        """Remove and return a stored set of `cell`: a variant, which needs no replay, or of several
-        candidates the one that adds most variety. If it exceeds the share of sets with a single root, it is
+        """Remove and return a stored set of `cell`: a variant, which needs no replay, or the
+        candidate that adds the most variety. If it exceeds the share of sets with a single root, it is
         deferred and 0 is returned."""
         if stored := self._variants.get(cell):
             self.found.add(stored[-1])
@@ -110,8 +110,8 @@ class Supply:
         return bool(self._deferred)
 
     def add_variants(self, members: int, wanted: Set[Cell]) -> None:
-        """Once sets of enough patterns were taken, store what their replays prove as well: their beginnings,
-        and variants of these. Very large numbers of tasks are not replayed."""
+        """Once sets of enough patterns are taken, also store what their replays prove: their beginnings, and
+        variants of these. Very large numbers of tasks are not replayed."""
         self._without_variants.append(members)
         if self._candidate_limit == 1 or not self._taken_sets.has_many_patterns:
             return
@@ -129,7 +129,7 @@ class Supply:
         self._without_variants.clear()
 
     def search(self, targets: Set[Cell], is_scarce: Callable[[Cell], bool]) -> set[Cell]:
-        """Enumerate a group for each of the `targets`; returns those of which no more can be found.
+        """Enumerate a group for each of the `targets`; returns those with no more sets to find.
 
         Scarce cells, which others cannot replace, are searched for longer, and around parts of sets of
         similar cells, unless so many tasks are wanted that stored sets are not compared.
@@ -174,7 +174,7 @@ class Supply:
         if not group:
             return set()
         enumeration = Enumeration(self._pool, group, self._request, wanted, self._generator, core=core)
-        # Of one group every set must be seen, so none that is known may take the place of a new one.
+        # Every set of a single group must be seen, so no known one may take the place of a new one.
         known = self.found | self._deferred.keys() if self._is_one_group else self.found
         result = enumeration.run(keep=self._keep, budget=self._budget, known=known)
         self.examined += result.examined

@@ -1,4 +1,4 @@
-"""The sets taken so far: which others are near-duplicates, exceed a share, or add most variety."""
+"""Sets taken so far: which others are near-duplicates, exceed a share, or add the most variety."""
 
 from collections import Counter, defaultdict
 from fractions import Fraction
@@ -16,7 +16,7 @@ _UNLINKED_WEIGHT, _BOUND_WEIGHT = 2.0, 0.5
 _APPLICATIONS_WEIGHT = 0.5
 _SINGLE_ROOT_SHARE, _SINGLE_ROOT_EXCESS = 0.6, 10
 _PER_PATTERN = 4
-"""One pattern for so many wanted tasks counts as enough variety."""
+"""Wanted tasks per pattern at which variety is enough."""
 
 
 class TakenSets:
@@ -74,7 +74,7 @@ class TakenSets:
         )
 
     def is_over_share(self, members: int) -> bool:
-        """Whether one of its bound subtasks or subtasks, or its pattern, is already in enough tasks."""
+        """Whether a bound subtask, a subtask or the pattern of a set is already in enough tasks."""
         pattern, bound = self._pool.pattern(members), bits(self._pool.bound_subtasks(members))
         return (
             self._pattern_counts[pattern] >= self._most_per_pattern

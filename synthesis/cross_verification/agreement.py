@@ -1,6 +1,6 @@
 """Whether independent performances of a subtask agree: they reached the same result, by whatever route.
 
-A failed performance is rarely repeated alike; a function written from it alone would accept it.
+A failure is rarely repeated in the same way; a function written from it alone would accept it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,7 +38,7 @@ def agreeing(
     `found` may hold their known `results`.
 
     Of groups of equal size, the first is taken. Performances that leave nothing lasting agree if the window
-    shows the same: its title and address or, if neither changed, by their route, because nothing else can be
+    shows the same title and address or, if neither changed, if their routes are equal: nothing else can be
     compared.
     """
     groups: dict[Result, list[Trajectory]] = {}
@@ -55,7 +55,7 @@ def routes(trajectories: Sequence[Trajectory]) -> set[tuple[tuple[str, ...], ...
 
 
 def route(trajectory: Trajectory) -> tuple[tuple[str, ...], ...]:
-    """The actions, without the values of parameters, so that performances with other values compare equal."""
+    """The actions, without the values of parameters, so performances with other values compare equal."""
     return tuple(_route_step(step, trajectory.parameters) for step in carried_out(trajectory))
 
 
@@ -71,9 +71,9 @@ def results(trajectories: Sequence[Trajectory]) -> dict[str, Result]:
     """The result of each of `trajectories` by its id, without what the application did by itself.
 
     A field that only one of two performances changed, with the same actions on the same controls, the same
-    parameters and the same start, was not changed by them; an example is what is noted after a wait. Files
+    parameters and the same start, was not changed by these, for example what is noted after a wait. Files
     and records that only one of them made or lost count, and if nothing else was changed, so does everything.
-    Changes that follow a touched record count only where there was something to follow. What an application
+    Changes that follow a touched record count only if there was something to follow. What an application
     changes in its own files with only some parameter sets is left out if each set was performed twice with
     the same result and what all have in common names all parameters: it depends on the state before, such as
     a status that is set only if it was different.
@@ -164,8 +164,8 @@ def _had_followers(trajectory: Trajectory, effect: Effect) -> bool:
 
 
 def _result(trajectory: Trajectory, found: Sequence[Effect]) -> Result:
-    """The places that changed, and how, in terms of the parameters; where a place has no name, how often does
-    not count.
+    """The places that changed, and how, in terms of the parameters; how often counts only for places with a
+    name.
 
     What lies inside something added or removed is left out: two exports differ in their rows. An id that the
     application generated counts as the record behind it, if a parameter names that; a reference to something
@@ -221,7 +221,7 @@ def _removed_names(found: Sequence[Effect]) -> set[str]:
 
 
 def _is_loose_end(effect: Effect, removed: set[str]) -> bool:
-    """Whether it is only the loss of a reference to something that was removed."""
+    """Whether an effect is only the loss of a reference to something removed."""
     emptied = effect.kind == "removed" or (effect.kind == "changed" and effect.after in _EMPTY_VALUES)
     return emptied and bool(effect.address) and effect.before in removed
 
@@ -242,7 +242,7 @@ def _without_index(found: Sequence[Effect], parameters: Mapping[str, str]) -> li
 
 
 def _exact_actions(trajectory: Trajectory) -> tuple[object, ...]:
-    """Every action with its control and typed text, without waiting and without positions of controls."""
+    """Every action with its control and typed text, without waits and without positions of controls."""
     return tuple(
         (step.action.operation, step.target, step.end_target, step.action.events(), *step.action.manner)
         for step in carried_out(trajectory)

@@ -25,7 +25,7 @@ from taskloom.taskgraph.records.trajectory import Trajectory
 
 _MOST_EXAMPLES = 3
 MOST_KEPT = 300
-"""Most effects kept of each kind; the first ones, which come from the outside in."""
+"""Maximum effects kept of each kind: the first ones, ordered from the outside in."""
 _NO_PROVENANCE = Provenance()
 
 
@@ -39,8 +39,8 @@ def side_effects(trajectories: Sequence[Trajectory], others: Sequence[Trajectory
     """What each performance of one subtask changed beyond its work, in words, by its id; clean ones are left
     out. `others` are further performances with the same result, which help to tell what the work is.
 
-    The work is what all of them change, with everything inside what they add, and what at least two with the
-    same parameters, and all of these, change in the application's own data: that depends on the state before.
+    The work is what all of them change, with everything inside what they add, and, in the application's own
+    data, what all of at least two with the same parameters change: that depends on the state before.
     Noise is not an effect; what looking adds, such as a cached page, may also be renewed.
     """
     known = [*trajectories, *others]

@@ -202,7 +202,7 @@ class CrossVerifier(FunctionWriting):
         """Ask for new declarations; if they stay the same, doubt the performances instead.
 
         Raises:
-            SubtaskFailedError: it did not help as often as the settings allow.
+            SubtaskFailedError: all attempts that the settings allow failed.
         """
         if revision > self.exploration.revisions:
             raise SubtaskFailedError("wrong_resource", "; ".join(problems))

@@ -76,7 +76,7 @@ class Writer:
 
     criticism: Criticism | None = None
     tried: set[tuple[str, ...]] = field(default_factory=set)
-    """Sources judged so far, each with the performances it was judged on: repeating one helps nobody."""
+    """Sources judged so far, each with the performances it was judged on: repeating one is pointless."""
 
 
 @dataclass(slots=True)

@@ -26,7 +26,7 @@ _MOST_GIVEN_UP = 2
 """After this many performances that gave up or did not end, and none that finished, no more are tried."""
 _GIVEN_UP = frozenset({"gave_up", "step_limit"})
 _MOST_UNUSABLE = 2
-"""How often one instance is tried while no reply can be used: the second time, the model is told why."""
+"""How often an instance is tried while replies are unusable; the second time, the model is told why."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -161,7 +161,7 @@ class Performances:
         return ends.count((instance.instance_id, "model_error"))
 
     def _stable_instances(self) -> set[str]:
-        """Instances of which at least two performances, and all that are usable, have the same result."""
+        """Instances whose usable performances, at least two, all have the same result."""
         found = self._results()
         groups = by_instance(self.usable, (found[item.trajectory_id] for item in self.usable))
         return {name for name, group in groups.items() if len(group) >= _QUORUM and len(set(group)) == 1}

@@ -1,4 +1,4 @@
-"""Whether a performance read and wrote what its subtask declares; composition links subtasks by these.
+"""Whether a performance read and wrote what its subtask declares, by which composition links subtasks.
 
 Evidence cannot show which document is open in an application.
 """

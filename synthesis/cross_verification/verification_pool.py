@@ -118,8 +118,8 @@ class VerificationPool:
         """Performances of `wanted` other subtasks, those of the same application first; fewer at the end.
 
         The choice follows from what was announced and how it was settled, never from what happens to be
-        finished: only subtasks that need no longer chain of others than `subtask` itself are used, and each
-        of these is waited for, unless all open subtasks wait here.
+        finished: only subtasks whose chains are at most as long as that of `subtask` are used, and each of
+        these is waited for, unless all open subtasks wait here.
         """
         async with self._changed:
             while (found := self._others(subtask, wanted)) is None:
@@ -136,7 +136,7 @@ class VerificationPool:
             await self._changed.wait()
 
     def _unblock_one(self) -> None:
-        """Let the first subtask go on that can; if none can, the first one, which then fails."""
+        """Unblock the first subtask that can go on, or else the first one, which then fails."""
         names = sorted(self._waiting, key=lambda name: (self._waiting[name] is not None, name))
         for name in names:
             self._unblocked, prepared = name, self._waiting[name]
@@ -198,7 +198,7 @@ class VerificationPool:
         return next(iter(recorded.values()), None)
 
     def _chain_length(self, name: str) -> float:
-        """The fewest subtasks that must precede this one; 0 if a reset provides all that it reads.
+        """Minimum subtasks that must precede this one; 0 if a reset provides all that it reads.
 
         Infinite if nothing announced can prepare it, and for those that need preparing until all are
         announced.

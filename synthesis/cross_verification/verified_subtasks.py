@@ -1,4 +1,4 @@
-"""Verified subtasks, which instances are performed, and which follow from those."""
+"""Verified subtasks: which instances are performed, and which follow from those."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -39,7 +39,7 @@ class VerifiedSubtask(Record):
     def performance(self, instance: BoundSubtask) -> Trajectory | None:
         """How `instance` is performed: its accepted trajectory, or one derived from those of other instances.
 
-        None if the accepted trajectories differ by more than their values, so that nothing follows from them.
+        None if the accepted trajectories differ by more than their values, so nothing follows from them.
         """
         recorded = self.trajectory(instance.instance_id)
         return recorded if recorded is not None else performed_with(self.trajectories, instance)

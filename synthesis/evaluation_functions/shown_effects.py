@@ -115,7 +115,7 @@ def _changed_rows(start: Evidence, end: Evidence) -> dict[str, tuple[str, ...]]:
 
 
 def _shown_tables(start: Evidence, end: Evidence) -> Iterator[tuple[str, str]]:
-    """Tables of applications' own data with all records on the screen, which were not there at the start."""
+    """Tables of applications' own data whose records are all on the screen now and were not at the start."""
     if not view(end).rows:
         return
     for path in (item for item in end.files_by_path() if item.startswith(".applications/")):

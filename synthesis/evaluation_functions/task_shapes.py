@@ -1,4 +1,4 @@
-"""The shape of a subtask's changes: places and types, with values of other records. Of the end of a
+"""The shape of a subtask's changes: places and types, with values of other records; of the end of a
 performance, only what nobody could guess: values common to all performances and without a parameter."""
 
 import re

@@ -1,4 +1,4 @@
-"""Work altered from right work (method section 4): wrong work, each with one fault, and right variants that a
+"""Alterations of right work (method section 4): wrong work with one fault each, and right variants that a
 function must accept. What is wrong only through side effects is left to their account."""
 
 import re
@@ -30,11 +30,11 @@ from taskloom.taskgraph.records.interaction import Control
 from taskloom.taskgraph.text_folding import fold_text
 
 MOST_PER_FAMILY = 120
-"""Most counterfeits of one family; if there are more, they are thinned out evenly."""
+"""Maximum counterfeits of one family; if there are more, they are thinned evenly."""
 _SHORTEST_CUT = 4
 _LONGEST_SHOWN = 60
 _LEAD = 12
-"""Characters shown before the place where two values differ."""
+"""Characters shown before the point where two values differ."""
 _DRAWING = "drawing"
 _ONE_PARAMETER = re.compile(r"\{\w+\}")
 _MARKUP = "markup"
@@ -138,7 +138,7 @@ def _wrong_places(subject: Subject) -> Iterator[Edited]:
 
 
 def _shorten(value: str, *, unlike: str = "") -> str:
-    """A value cut to the room there is; of two long ones with the same beginning, from where they differ.
+    """A value cut to fit; if two long ones begin alike, from where they differ.
 
     >>> _shorten("a" * 80 + "right", unlike="a" * 80 + "wrong")
     "'…aaaaaaaaaaaaright'"
@@ -206,7 +206,7 @@ def _controls_without(
 
 
 def _opened_drawing_texts(subject: Subject) -> set[str]:
-    """Texts of opened drawings: each performance shows others, and they are not messages."""
+    """Texts of opened drawings, which differ between performances and are not messages."""
     named = tuple(subject.positive.parameters.values())
     found: set[str] = set()
     for origin in origins(subject.start, subject.end, (), named):
@@ -218,8 +218,7 @@ def _opened_drawing_texts(subject: Subject) -> set[str]:
 
 
 def _reloaded(subject: Subject) -> Iterator[Case]:
-    """The page after it was loaded again: what rows, switches or fields show is still there, a message is
-    not.
+    """The page after reloading: what rows, switches or fields show is still there, a message is not.
 
     If there is only a message, nothing distinguishes the work from none, and no function can accept one and
     reject the other.

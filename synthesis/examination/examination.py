@@ -2,7 +2,7 @@
 
 Method section 4. Plain functions over records: the same examination serves cross-verification, a stored
 dataset and a user's own function. A condition is a call of a check, in terms of the parameters, found by
-running the function on right work. In a mutant of a function, one of its conditions always gives that answer,
+running the function on right work. In a mutant of it, one of these conditions always gives its answer there,
 or the opposite. A condition that may always give its answer, whatever the evidence, is idle.
 """
 
@@ -37,7 +37,7 @@ from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.trajectory import Trajectory
 
 MOST_CONDITIONS = 60
-"""Most conditions of one function that are examined."""
+"""Maximum conditions of one function to examine."""
 _MOST_CHECKS = 6
 _RANKS: Mapping[Reads, int] = {"inputs": 0, "screen": 1, "clipboard": 2, "files": 2}
 _YES_OR_NO = ("True", "False")
@@ -61,7 +61,7 @@ class Condition:
         return self.check, self.arguments
 
     def differs(self, calls: Sequence[CheckCall]) -> bool:
-        """Whether some call of its check got another answer than on right work."""
+        """Whether a call of its check answered differently than on right work."""
         return any(call.check == self.check and call.answer != self.answer for call in calls)
 
     def describe(self) -> str:
@@ -236,13 +236,13 @@ def _idle_conditions(
 
 
 def _refusing_conditions(expected: Sequence[Condition], judgements: Sequence[_Judgement]) -> tuple[str, ...]:
-    """Conditions that give another answer for right work that is refused."""
+    """Conditions that answer differently for right work that is refused."""
     usual = {item.key: item for item in expected}
     by_index = {item.index: item for item in expected}
     found: dict[str, None] = {}
     for item in (item for item in judgements if item.case.right and not item.is_correct):
         for other in conditions(item.evaluation, item.case.parameters):
-            # What was read of the state for it may differ, so the place in the function counts as well.
+            # Arguments read from the state may differ, so the position in the function counts as well.
             known = usual.get(other.key) or by_index.get(other.index)
             if known and known.check == other.check and known.answer != other.answer:
                 found |= {known.describe(): None} if known.answer in _YES_OR_NO else {}
@@ -267,7 +267,7 @@ class _Examiner:
     def notices(self, mutant: Mutant, judgements: Sequence[_Judgement]) -> bool:
         """Whether the mutant judges some case differently.
 
-        Only cases in which a check of its changed conditions got another answer than on right work can show
+        Only cases where a check of its changed conditions answered differently than on right work can show
         that; those with the fewest failed checks are tried first.
         """
         if mutant.flipped and not self.evaluate(self.positive, mutant).passed:

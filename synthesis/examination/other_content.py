@@ -1,6 +1,6 @@
 """Other content at the start: what was pasted, imported, exported or counted was different.
 
-With the recorded end that is wrong work; with an end that holds the other content as well it is right.
+With the recorded end that is wrong work; with an end that also holds the other content, it is right.
 """
 
 import re
@@ -31,7 +31,7 @@ _WORD = re.compile(r"[A-Za-z0-9]+")
 
 
 def sources_changed_alone(subject: Subject) -> Iterator[Case]:
-    """Wrong work: for each place that holds what was elsewhere at the start, all these sources held something
+    """Wrong work: for each place whose content was elsewhere at the start, all its sources held something
     else, and the end is the same."""
     explained = {
         effect.container or CLIPBOARD
@@ -53,7 +53,7 @@ def sources_changed_alone(subject: Subject) -> Iterator[Case]:
 
 
 def sources_changed_throughout(subject: Subject) -> Iterator[Case]:
-    """Right work: for each value and each file that was taken over, the same work when it was different at
+    """Right work: for each value and file that was carried over, the same work had it been different at
     the start."""
     held = (subject.start.clipboard.text or "").strip()
     if len(held) >= _SHORTEST_VALUE and any(held in _unix_lines(effect.after) for effect in subject.required):
@@ -71,7 +71,7 @@ def sources_changed_throughout(subject: Subject) -> Iterator[Case]:
 
 
 def _is_from_parameters(template: str) -> bool:
-    """Whether the parameters determine all of a text, so that it has no other source."""
+    """Whether the parameters determine all of a text, so it has no other source."""
     return "{" in template and not re.search(r"\w", _FIELD.sub("", template))
 
 
@@ -177,7 +177,7 @@ def _replace_on_screen(evidence: Evidence, old: str, new: str) -> Evidence:
 
 
 def _with_one_record_less(subject: Subject, source: FileState) -> _States | None:
-    """The source had one record less, and so have the files into which it was taken over: their number is not
+    """The source had one record fewer, and so do the files it was carried into: the number of records is no
     part of the work."""
     records = [
         node
@@ -207,6 +207,6 @@ def _is_copy(subject: Subject, effect: Effect, record: Node) -> bool:
 
 
 def _named_in(subject: Subject, text: str) -> bool:
-    """Whether a parameter is in `text`, so that it cannot be different."""
+    """Whether a parameter is in `text`, so it cannot be different."""
     values = subject.positive.parameters.values()
     return any(len(value) >= _SHORTEST_PARAMETER and value in text for value in values)

@@ -58,7 +58,7 @@ def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) 
     """The finished state, to be judged with other values: other sets, each value changed alone, two values
     exchanged.
 
-    Sets that were already fulfilled before the first step are left out: nothing was to be done for them, and
+    Sets that were already fulfilled before the first step are left out: there was nothing left to do, and
     the account of side effects notices what else was changed. A value without a trace in the state, because
     another one represents it, is not changed alone, nor is one that the application ties to another: no valid
     task would combine them. The names of several changed records are changed alone but not exchanged, because
@@ -213,8 +213,8 @@ def _labels(controls: Sequence[Control]) -> set[str]:
 
 
 def other_subtasks(subject: Subject, others: Sequence[Trajectory]) -> Iterator[Case]:
-    """One recording each of other subtasks, first those of its application, and of these those that
-    share most values, such as Restart for Stop.
+    """One recording per other subtask, those of its application first, and of these, those that share the
+    most values, such as Restart for Stop.
 
     One that makes all changes of this subtask is not wrong work: moving a file away also removes it.
     """

@@ -49,7 +49,7 @@ class Case:
 
     @property
     def right(self) -> bool:
-        """Whether the work is right, so that the function must accept it."""
+        """Whether the work is right, so the function must accept it."""
         return self.family in GENUINE_FAMILIES
 
 
@@ -66,7 +66,7 @@ class _RecordAnalysis:
     stated: set[str]
     """Parameters whose values are in it, or were there before."""
     related: set[str]
-    """These, and parameters that it held, or that are in a record which it refers to."""
+    """These, and parameters that it held, or that are in a record that it refers to."""
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ class Exploration:
 
 _EMPTY_MEMORY = ExplorationMemory()
 _MOST_STARTS = 3
-"""How often the application is started when it fails in a way that another try may avoid."""
+"""Maximum starts of the application if it fails in a way that another try may avoid."""
 
 
 async def explore_application(

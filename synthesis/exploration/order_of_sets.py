@@ -29,8 +29,8 @@ def performable_first(
     performed: int,
     existing: Collection[ResourceKey] = (),
 ) -> tuple[Subtask, ...]:
-    """`subtasks` with the parameter sets first that can be performed; among these, those whose products most
-    others read.
+    """`subtasks` with performable parameter sets first; among these, those whose products the most others
+    read.
 
     A set can be performed if all that it reads is among `existing` or made by one of the first `performed`
     sets of another subtask. If none of the first sets reads what another subtask makes and a later one does,

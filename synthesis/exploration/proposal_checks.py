@@ -221,7 +221,7 @@ def checked_categories(
 ) -> tuple[tuple[ProposedCategory, ...], list[Rejection]]:
     """The proposed categories that may be used, and rejections of the others.
 
-    Producers and consumers are looked for among the proposals of the reply and the `verified` subtasks. A
+    Producers and consumers are sought among the proposals of the reply and the `verified` subtasks. A
     name that is known already keeps its meaning, and needs no proposal.
     """
     stage_provenance = provenance.model_copy(update={"stage": _STAGE})

@@ -1,6 +1,6 @@
 """Looking beyond the first screen, breadth first and without a model; changes are not kept.
 
-The environment is reset whenever a click changed stored data.
+The environment is reset whenever a click changes stored data.
 """
 
 import hashlib

@@ -169,7 +169,7 @@ async def _record_idle(
     while (left := settings.seconds - max(waited, time.monotonic() - visit.started_at)) > 0:
         seconds = min(left, _LONGEST_WAIT)
         await visit.act(WaitInput(seconds=seconds))
-        if environment.simulated:  # no clock runs there but that of the actions
+        if environment.simulated:  # only the actions' clock runs there
             waited += seconds
     end = await environment.evidence()
     looks = await visit.open_links(lambda names: _sample(names[number :: settings.recordings]))
@@ -251,8 +251,8 @@ class _Visit:
         return Look(name, first.places, second.places)
 
     async def _open_link(self, name: str) -> _OpenedPage | None:
-        """Open the link of this name and then the first page again; if that is not as it was, the application
-        is started anew. None in that case, and if the link leads to no page that is only looked at."""
+        """Open the link of this name, then the first page again; if that has changed, the application is
+        started anew. None then, and if the link leads to no other page or to one that asks for input."""
         links = [item.label for item in self._screen.controls if _is_link(item) and item.text == name]
         if not links:
             return None

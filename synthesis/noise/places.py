@@ -35,10 +35,10 @@ def places_of(before: Evidence, after: Evidence) -> frozenset[NoisePlace]:
 
 
 def noise_places(recordings: Sequence[tuple[Evidence, Evidence]]) -> tuple[NoisePlace, ...]:
-    """The places at which the end of recordings in which nobody did anything differs from their start.
+    """The places that differ between start and end of recordings in which nobody did anything.
 
     An addition to a list or table stands for any further entry. A field that changes in several records of a
-    group changes in all of them. Paths that only some recordings have become one path with `*` for the parts
+    group counts for all of them. Paths that only some recordings have become one path with `*` for the parts
     in which they differ; a path without a counterpart stands for itself. Folders that come or go side by side
     stand for any such folder, and a file that comes or goes in one for any file in it.
     """

@@ -3,8 +3,8 @@ it.
 
 A component is a weakly connected part of a task graph. Two components are the same if they have the same
 subtasks, with the same evaluation functions, joined in the same way by the same kinds of resources; their
-values and worlds may differ. So a replay in one world covers the same component in all others, but no longer
-once a function has changed.
+values and worlds may differ. So a replay in one world covers the same component in all others until a
+function changes.
 
 A replay also shows the *closed connected parts* of its components: connected sets of subtasks that include,
 with each of them, all those on whose results it works. Such a part needs nothing from outside, so it was
@@ -25,7 +25,7 @@ from taskloom.taskgraph.records.subtask import BoundSubtask
 from taskloom.taskgraph.records.task import Task
 
 MOST_MEMBERS = 12
-"""Most subtasks of a component whose parts are looked for: their number may double with each."""
+"""Maximum subtasks of a component whose parts are sought: their number may double with each."""
 
 
 def component_keys(graph: TaskGraph, functions: Mapping[str, str]) -> tuple[str, ...]:
@@ -39,7 +39,7 @@ def shown_keys(
     """The keys of everything that replays of `graph` in these `orders` show: its components, and their closed
     connected parts.
 
-    A part in which two subtasks of one application may change places must be performed in two orders: it
+    A part in which two subtasks of one application may be swapped must be performed in two orders: it
     counts only if `orders` has each such pair both ways round. Components of more than `MOST_MEMBERS` show
     only themselves.
     """
@@ -74,7 +74,7 @@ def closed_parts(
 def _free_pairs(
     component: Sequence[BoundSubtask], above: Sequence[int], orders: Sequence[Sequence[str]]
 ) -> list[int]:
-    """Pairs of one application that could change places but do not in `orders`, as sets of positions."""
+    """Pairs of one application that could be swapped but are not in `orders`, as sets of positions."""
     names = [node.instance_id for node in component]
     return [
         1 << first | 1 << second
@@ -122,10 +122,10 @@ def tasks_to_replay(
     """Tasks whose replays cover all components not in `covered`; `shows` gives what a replay covers.
 
     Of all tasks with a component, the one with the fewest subtasks represents it; of equally short ones, one
-    of the world with most tasks: every world needs states of its own, and the first one, where recordings
-    come from, shows least. What a longer task shows is not performed again. The longest come first, so that
-    all cores are busy to the end; if time is `limited`, the next task is always the one that covers most
-    further tasks for its `cost`.
+    of the world with the most tasks: every world needs its own states, and the first, where recordings come
+    from, shows least. What a longer task shows is not performed again. The longest come first, so that
+    all cores are busy to the end; if time is `limited`, the next task always covers the most further
+    tasks for its `cost`.
     """
     examples: dict[str, Task] = {}
     world_counts = Counter(task.world for task in tasks if task.world)
@@ -155,7 +155,7 @@ def _by_value_for_cost(
     uses: Mapping[str, int],
     cost: Callable[[Task], float],
 ) -> list[Task]:
-    """The tasks in the order in which each covers most for its cost, beyond those before it."""
+    """The tasks in an order in which each covers the most per cost beyond those before it."""
     waiting = {task.task_id: task for task in examples.values()}
     uncovered = set(examples)
     ordered = []
@@ -177,5 +177,5 @@ def another_with(key: str, tasks: Sequence[Task], tried: Task) -> Task | None:
 
 
 def repeats_application(task: Task) -> bool:
-    """Whether two subtasks of one component share an application, so that their order may matter."""
+    """Whether two subtasks of one component share an application, so their order may matter."""
     return any(len({node.application for node in part}) < len(part) for part in components(task.graph))

@@ -136,8 +136,8 @@ def pairs_to_measure(
     """Tasks of two subtasks each, whose replays in both orders show whether the two commute.
 
     Only pairs of one application that could disturb each other: both use its open document, selection, tab or
-    settings, or the same record or file of the same world; and `doubtful` pairs. A pair that depends on each
-    other, or is known in both orders, is left out.
+    settings, or the same record or file of the same world; and `doubtful` pairs. Dependent pairs, and
+    those known in both orders, are left out.
 
     Args:
         pool: instances by subtask, the preferred ones first.

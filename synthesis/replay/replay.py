@@ -63,7 +63,7 @@ class ReplaySettings(Record):
 
 
 _MOST_STARTS = 2
-"""How often an order is started when the environment fails in a way that another try may avoid."""
+"""Maximum starts of an order if the environment fails in a way that another try may avoid."""
 
 
 @dataclass(frozen=True, slots=True)

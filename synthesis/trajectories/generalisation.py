@@ -22,7 +22,7 @@ from taskloom.taskgraph.records.subtask import BoundSubtask, with_path_parts
 from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 _SHORTEST_CONSTANT = 3
-"""Fewest characters of a value taken for a parameter's although it is the same in both trajectories."""
+"""Minimum length of a value taken for a parameter's although it is the same in both trajectories."""
 
 
 def performed_with(trajectories: Sequence[Trajectory], instance: BoundSubtask) -> Trajectory | None:
@@ -68,7 +68,7 @@ def _generalise(
 
 def _prepares(steps: Sequence[TrajectoryStep]) -> bool:
     """Whether the first of `steps` only prepares the next: it turns the wheel, or clicks a field in which the
-    next types. It is harmless where the field has the focus already, or the control is in view."""
+    next types. It is harmless if the field already has the focus, or the control is in view."""
     if len(steps) < 2:
         return False
     first, following = steps[0], steps[1].action
@@ -99,7 +99,7 @@ _CLICKED_ANYWHERE = frozenset(
         "TreeItem",
     }
 )
-"""Types of controls where it does not matter which part is clicked, as by an actor who sees a picture."""
+"""Types of controls that may be clicked anywhere, as by an actor who sees a picture."""
 
 
 class _Filler:

@@ -44,7 +44,7 @@ async def perform_again(
 
 
 MOST_SLIP_STEPS = 4
-"""Most steps that a slip and its recovery add."""
+"""Maximum steps a slip and its recovery add."""
 _FIELD = "Edit"
 _MENU = "MenuItem"
 _MENU_BAR = "MenuBar"
@@ -73,7 +73,7 @@ class _Slip(NamedTuple):
 
 @dataclass(slots=True)
 class SlippingAgent:
-    """Lets `player` play, and makes one slip where that can do no harm; none if there is no such place."""
+    """Lets `player` play, and makes one slip where it can do no harm, if there is such an occasion."""
 
     player: Player
     random: Random

@@ -2,7 +2,7 @@
 start (section 3), and no control that the instruction ends with was overlooked.
 
 A function written from a performance that stopped at an open question refuses all that answered it.
-Performances that stop early at one place agree with each other: they are doubted once, which rejects nothing.
+Performances that stop early at one point agree with each other: they are doubted once, which rejects nothing.
 """
 
 import re

@@ -50,7 +50,7 @@ from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 STAGE = "trajectories"
 _MOST_STARTS = 2
-"""How often a performance is started when the environment fails in a way that another try may avoid."""
+"""Maximum starts of a performance if the environment fails in a way that another try may avoid."""
 _REPEATS_BEFORE_WARNING = 3
 """Number of equal actions without effect after which the actor is warned."""
 _MOST_REPEATS = 5
@@ -80,7 +80,7 @@ class TrajectorySettings(Record):
     step_limit: int = Field(default=30, ge=1)
     """Maximum steps per performance."""
     coordinates: Coordinates = "labels"
-    """How the actor says where: by `labels` of controls, or also by points in `pixels`, `fractions` or
+    """How the actor points: by `labels` of controls, or also by points in `pixels`, `fractions` or
     `thousandths`."""
     actor: Literal["reply", "computer_tool"] = "reply"
     """How the actor is called: for one action as JSON per step, with the list of controls; or through its
@@ -122,7 +122,7 @@ class ModelAgent:
     picture: Picture = plain_picture
     coordinates: Coordinates = "labels"
     sparing: bool = False
-    """Whether it sees the screen only where the list of controls is not enough."""
+    """Whether it sees the screen only when the list of controls is not enough."""
     another_way: bool = False
     _end: EndCheck = field(default_factory=EndCheck)
 
@@ -224,7 +224,7 @@ async def perform_subtask(
     """Perform `instance` once in a fresh environment, after `setup`, by the actor or as in `original`.
 
     Always returns a trajectory; its termination says whether the environment failed or the start lacked what
-    the subtask reads. Where another try may help, the performance is started again.
+    the subtask reads. If another try may help, the performance is started again.
 
     Raises:
         ModelClientError: calls cannot go on at all (budget, key, provider).
@@ -270,7 +270,7 @@ def must_be_seen(controls: Sequence[Control], history: Sequence[TrajectoryStep])
     """Whether the list of controls does not show all that the actor needs to know.
 
     That is so at the first step, after a step that was refused or whose effect the list does not show, after
-    waiting and pointer movements, and where a control is graphical or has no name. A nameless control was
+    waiting and pointer movements, and if a control is graphical or has no name. A nameless control was
     seen when it appeared, and is not shown again while it stays in place: a wait shows the screen.
     """
     last = history[-1] if history else None

@@ -104,7 +104,7 @@ class _Clause:
 def spoil(
     instruction: str, task: Task, kind: SpoilKind, others: Sequence[Task], random: Random
 ) -> str | None:
-    """The instruction with one fault, using values and subtasks of `others`; None if there is no place."""
+    """The instruction with one fault, using values and subtasks of `others`; None if none fits."""
     # These are generators; only the one for `kind` runs.
     methods: dict[SpoilKind, Iterator[str]] = {
         "left_out": _leave_out(instruction, task),
@@ -137,8 +137,8 @@ def _exchange(instruction: str, task: Task) -> Iterator[str]:
 
 
 def _are_equivalent(one: BoundSubtask, first: str, other: BoundSubtask, second: str) -> bool:
-    """Whether the same is asked of both values, such as to attach them to one page or to move them into one
-    folder under their names, so that their order does not matter."""
+    """Whether both values are treated alike, such as attached to one page or moved into one folder under
+    their names, so their order does not matter."""
     verbs = {(node.application, node.subtask_id.partition(".")[2].partition("_")[0]) for node in (one, other)}
     old, new = PurePosixPath(first).name, PurePosixPath(second).name
     values = {second if value == first else value.replace(old, new) for value in one.parameters.values()}
@@ -147,7 +147,7 @@ def _are_equivalent(one: BoundSubtask, first: str, other: BoundSubtask, second: 
 
 
 def _have_equal_effects(one: BoundSubtask, first: str, other: BoundSubtask, second: str) -> bool:
-    """Whether both subtasks together still use and make the same things when each does the other's value, if
+    """Whether both subtasks together still use and make the same things when each has the other's value, if
     these things contain all their parameters."""
     names = first.rpartition("/")[2], second.rpartition("/")[2]
     used = {(item.category, item.value) for node in (one, other) for item in (*node.inputs, *node.outputs)}

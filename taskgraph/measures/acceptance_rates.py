@@ -167,7 +167,7 @@ class JudgeReport(Record):
     hits_by_kind: dict[str, Rate]
     """Hits by kind of spoiling."""
     false_alarms: Rate
-    """First instructions of tasks that passed the check without a model and that it refused. Some may really
+    """First instructions of tasks that passed the check without a model but were refused. Some may really
     be wrong, so this is an upper bound."""
 
 

@@ -123,7 +123,7 @@ class Orders:
 def orders_of(
     graph: TaskGraph, *, cap: int = ORDERS_LISTED, samples: int = ORDERS_SAMPLED, seed: int = 0
 ) -> Orders:
-    """Count the orders of `graph`, and list all successful ones if they are at most `cap`, otherwise
+    """Count the orders of `graph` and list all successful ones if there are at most `cap`, otherwise
     `samples` of them.
 
     The first order is always the lexicographically first successful one, which makes it a stable reference.

@@ -137,7 +137,7 @@ def task_id(key: CanonicalKey) -> str:
 
 
 ORDERS_LISTED = 120
-"""Maximum number of orders of which all are listed."""
+"""Number of orders up to which all are listed."""
 
 ORDERS_SAMPLED = 24
 """Number of orders that are drawn uniformly if there are more."""

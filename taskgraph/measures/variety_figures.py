@@ -10,7 +10,7 @@ from taskloom.resources.record import Record
 
 _WORD = re.compile(r"\w+(?:[./_-]\w+)*|[^\w\s]")
 _MAXIMUM_COMPARED = 300
-"""Maximum number of texts that are compared with each other; from more, a sample is drawn."""
+"""Maximum number of texts compared with each other; if there are more, a sample is drawn."""
 
 
 class VarietyFigures(Record):

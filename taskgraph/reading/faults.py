@@ -45,7 +45,7 @@ def form_error(predicate: str) -> PydanticCustomError:
 
 
 def place_of(location: tuple[int | str, ...]) -> str:
-    """The place of a field in the notation of code.
+    """The position of a field, in code notation.
 
     >>> place_of(("nodes", 0, "inputs", 2)), place_of(("edges", "a", "[key]"))
     ('nodes[0].inputs[2]', 'edges.a')
@@ -75,8 +75,8 @@ def reason_of(fault: ErrorDetails) -> str:
 
 
 def describe_faults(error: ValidationError, document: str) -> str:
-    """The first faults in one line, a sentence each; `document` is its name, for faults of no single
-    field.
+    """The first faults in one line, a sentence each; `document` is the subject of those of no
+    single field.
 
     >>> from pydantic import TypeAdapter
     >>> try:

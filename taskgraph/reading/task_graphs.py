@@ -67,7 +67,7 @@ def read_task_graph(
 def require_single_producers(graph: TaskGraph) -> None:
     """Refuse graphs in which two subtasks write one resource, or a subtask gets one from two others.
 
-    Resources without a value are ignored, because several may be different ones.
+    Resources without a value are ignored, because they may differ.
 
     >>> require_single_producers(TaskGraph(nodes=()))
 
@@ -237,7 +237,7 @@ def inconsistencies_of(graph: TaskGraph) -> tuple[str, ...]:
     """Inputs that lack a producer or an edge from it, according to the resources; composed tasks have none.
 
     A slot is empty after a reset, so its readers need a producer; a file or record may be a fixture.
-    Resources without a value may be different ones and imply no edges.
+    Resources without a value may differ, so they imply no edges.
 
     >>> from taskloom.resources.categories import ResourceCategory, ResourceKind
     >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph

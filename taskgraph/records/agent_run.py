@@ -148,22 +148,22 @@ class AgentRun(Record):
     coverage_rate: float = 0.0
     """Depth-weighted share of completed subtasks, 0 to 1."""
     logical_consistency: float | None = None
-    """Coherency score of the order of completion, divided by the maximum; None where that is 0."""
+    """Coherency score of the order of completion, divided by the maximum; None if that is 0."""
     further_metrics: dict[str, float] = Field(default_factory=dict)
     """Values of other metrics by name, without undefined ones."""
     success: bool = False
     """Whether every subtask was completed and the question, if any, answered; of an impossible task, whether
     it was refused and nothing was changed."""
     held: bool | None = None
-    """Whether everything completed still held at the end; None where that was not checked."""
+    """Whether everything completed still held at the end; None if that was not checked."""
     clean: bool | None = None
-    """Whether nothing else was changed; None where that was not checked."""
+    """Whether nothing else was changed; None if that was not checked."""
     answer: str = ""
     """The agent's answer to the question."""
     answered: bool | None = None
     """Whether the answer is right; None without a question."""
     side_effects: SideEffects | None = None
-    """What it changed beyond the outcome, scored separately from success; None where that is unknown."""
+    """What it changed beyond the outcome, scored separately from success; None if that is unknown."""
     lost: tuple[str, ...] = ()
     """Completed subtasks whose result is gone at the end."""
     steps: int = 0
@@ -237,7 +237,7 @@ class AgentScore(Record):
     experiment_id: str = ""
     """The experiment."""
     value: float | None = None
-    """Its value; None where it is undefined."""
+    """Its value; None if it is undefined."""
     functions_hash: str = ""
     """Hash of the evaluation functions that it was computed with."""
     scored_at: str = ""
@@ -262,7 +262,7 @@ class Standing(Record):
     group: str = "all"
     """Attempts that it covers: `all`, a capability, or a level such as `knowledge hard`."""
     value: float | None = None
-    """The figure; None where it is undefined."""
+    """The figure; None if it is undefined."""
     low: float | None = None
     """Lower end of its 95 % bootstrap interval over tasks."""
     high: float | None = None

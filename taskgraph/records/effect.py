@@ -20,7 +20,7 @@ class Effect(Record):
     area: Area
     """Part of the state."""
     container: str = ""
-    """Path of the file or directory; empty for clipboard, window and screen, of which there is one each."""
+    """Path of the file or directory; empty for clipboard, window and screen, as there is one of each."""
     format: str = ""
     """Format that the file was read as (`delimited`, `json_tree`, `database`, …); empty outside of files."""
     content: str | None = None
@@ -58,7 +58,7 @@ class Effect(Record):
     to this one and those added beside it; else empty."""
     holds: tuple[str, ...] = ()
     """Parameters, such as `{group_name}`, whose values were at the start in the records around it, or in
-    files and folders with generated names. Where certain texts were searched for instead, those of them that
+    files and folders with generated names. If certain texts were searched for instead, those of them that
     were found at the start or the end, as plain texts."""
 
     @property
@@ -105,7 +105,7 @@ class PerformanceEffects(Record):
     compared: int = 1
     """Agreeing performances, this one included, that decide what is essential; 1 decides nothing."""
     essential: tuple[Effect, ...] = ()
-    """Changes that all compared performances make; empty where there is only one."""
+    """Changes that all compared performances make; empty if there is only one."""
     incidental: tuple[Effect, ...] = ()
     """The other changes."""
     left_out: int = 0
@@ -198,12 +198,12 @@ class Allowance(Record):
     inside: bool = False
     """Whether it concerns the inside of something added."""
     most: int = 0
-    """How often at most in one performance or, inside something added, in each such thing; 0 for no limit."""
+    """Maximum number in one performance or, inside something added, in each such thing; 0 for no limit."""
     most_of: str = ""
     """The file, in terms of the parameters, whose records are added here: at most as many as it has."""
     content: str | None = None
-    """For a file as a whole: what its text is made of in all performances; None where that may vary."""
+    """For a file as a whole: what its text is made of in all performances; None if that may vary."""
     bounded: bool = False
     """For something added as a whole: whether it may contain only what other allowances name."""
     values: tuple[str, ...] | None = None
-    """Inside something added: the only values allowed, where all performances have the same; else None."""
+    """Inside something added: the only values allowed, if all performances have the same; else None."""

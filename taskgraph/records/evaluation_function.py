@@ -29,7 +29,7 @@ class CheckFacts(Record):
 
     @property
     def momentary(self) -> bool:
-        """Whether it judges the screen or the clipboard, which later work changes."""
+        """Whether the check judges the screen or clipboard, which later work changes."""
         return self.verdict and self.reads in ("screen", "clipboard")
 
 
@@ -151,17 +151,17 @@ class FunctionQuality(Record):
 
     @property
     def variants(self) -> int:
-        """Cases of right work that it was tested on."""
+        """Number of cases of correct work it was tested on."""
         return sum(item.total for item in self.families if item.family in GENUINE_FAMILIES)
 
     @property
     def variants_accepted(self) -> int:
-        """Variants that it accepted."""
+        """Number of variants it accepted."""
         return sum(item.killed for item in self.families if item.family in GENUINE_FAMILIES)
 
     @property
     def mutation_score(self) -> float | None:
-        """Share of mutants killed; None without mutants."""
+        """Share of mutants killed; None if there are none."""
         return self.mutants_killed / self.mutants if self.mutants else None
 
 
@@ -254,18 +254,18 @@ _MAXIMUM_TRIES = 20
 
 
 def parse_source(code: str) -> ast.Module:
-    """The syntax tree of `code`; warnings of the parser are kept off the terminal.
+    """The syntax tree of `code`; parser warnings are kept off the terminal.
 
     Raises:
         SyntaxError: it is not Python.
         ValueError: it contains characters that source code must not contain.
         RecursionError, MemoryError: it is nested too deeply.
     """
-    with _PARSER_LOCK, warnings.catch_warnings():  # the filters belong to the process: one thread at a time
+    with _PARSER_LOCK, warnings.catch_warnings():  # filters are per process: one thread at a time
         warnings.simplefilter("ignore")
         for _ in range(_MAXIMUM_TRIES):
-            # Before Python 3.11.8 and 3.12.2 all threads share one recursion counter, which a library that
-            # parses at the same time upsets (python/cpython issue 106905); every try resets the counter.
+            # Before Python 3.11.8 and 3.12.2 all threads share one recursion counter, which a library
+            # parsing concurrently corrupts (python/cpython issue 106905); each attempt resets it.
             with suppress(SystemError):
                 return ast.parse(code)
         return ast.parse(code)
@@ -295,7 +295,7 @@ class JudgedSubtask(Record):
 
 
 class JudgingSheet(Record):
-    """How a task is judged by the contents of its home folder at the end."""
+    """How to judge a task by the final contents of its home folder."""
 
     task_id: str
     """The task."""
@@ -340,5 +340,5 @@ class HomeJudgement(Record):
 
     @property
     def clean(self) -> bool | None:
-        """Whether nothing else was changed; None where that is unknown."""
+        """Whether nothing else was changed; None if that is unknown."""
         return None if self.side_effects is None else not self.side_effects.total

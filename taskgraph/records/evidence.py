@@ -24,7 +24,7 @@ def is_open_document(path: str) -> bool:
 
 
 class InputEvent(Record):
-    """One input that the agent made."""
+    """One input event from the agent."""
 
     step: int
     """Step in which it was made, from 1."""

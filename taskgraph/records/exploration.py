@@ -53,7 +53,7 @@ class ProposedCategory(Record):
 
 
 class FoundRecord(Record):
-    """A record of an application that exists after every reset, although its entry does not name it."""
+    """An application record present after every reset, although the application's entry does not name it."""
 
     record_id: str
     """Opaque id, equal for the same record of the same version."""

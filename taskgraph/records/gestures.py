@@ -1,6 +1,6 @@
-"""The table of gestures: everything an agent can do, one class each (Table 10, and what computer-use agents
-do beyond it), with its form in the input log, in words, in the paper's fields and as PyAutoGUI statements. A
-new one is a class in `Action`, and a method in each platform that supports it."""
+"""All gestures an agent can perform, one class each (Table 10, and what computer-use agents do beyond it),
+with their forms in the input log, in words, in the paper's fields and as PyAutoGUI statements. To add one,
+add a class to `Action` and a method to each platform that supports it."""
 
 from typing import Annotated, Final, Literal
 
@@ -30,12 +30,12 @@ class Gesture(Record):
 
     @property
     def fractions(self) -> tuple[Fraction, ...]:
-        """Its points inside its control."""
+        """Its points within its control."""
         return ()
 
     @property
     def manner(self) -> tuple[str, ...]:
-        """What distinguishes it from gestures of its kind on the same control, except for the place."""
+        """What distinguishes it from other gestures of its kind on the control, apart from position."""
         return ()
 
     def events(self) -> tuple[tuple[str, str], ...]:
@@ -52,7 +52,7 @@ class Gesture(Record):
         raise NotImplementedError
 
     def statements(self, points: list[Point]) -> list[str]:
-        """PyAutoGUI statements that do it at `points` (the action space of OmniACT, Table 2)."""
+        """PyAutoGUI statements that perform it at `points` (the action space of OmniACT, Table 2)."""
         return []
 
 
@@ -116,14 +116,14 @@ class ClickInput(PointedGesture):
         return (("click", "".join(f"{key}+" for key in self.held) + self.button + word),)
 
     def arguments(self) -> dict[str, object]:
-        """`button`, `double` and what is not the default."""
+        """`button`, `double` and anything non-default."""
         arguments: dict[str, object] = {"button": self.button, "double": self.double}
         arguments |= {"triple": True} if self.triple else {}
         arguments |= {"held": list(self.held)} if self.held else {}
         return arguments | ({"position": list(self.position)} if self.position is not None else {})
 
     def statements(self, points: list[Point]) -> list[str]:
-        """A click with its button and count, between the presses of the keys held."""
+        """A click with its button and count, while the keys are held."""
         x, y = points[0] if points else (0, 0)
         function = {1: "click", 2: "doubleClick", 3: "tripleClick"}[self.times]
         if self.times == 1 and self.button == "right":
@@ -141,7 +141,7 @@ class ClickInput(PointedGesture):
 
 
 class MoveInput(PointedGesture):
-    """Move the pointer and leave it there, so that what appears on hover can be seen (`move_input`)."""
+    """Move the pointer and leave it there, to reveal what appears on hover (`move_input`)."""
 
     operation: Literal["move_input"] = "move_input"
     """Discriminator."""

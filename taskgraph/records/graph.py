@@ -31,11 +31,10 @@ class Dependency(Record):
 class TaskGraph(Record):
     """A directed acyclic graph of bound subtasks.
 
-    Guarantees unique instance ids, known endpoints, no self-loop and no cycle.
+    Guarantees unique instance ids, known endpoints, no self-loops and no cycles.
 
     Raises:
-        ValidationError: a duplicate id, an unknown endpoint or a self-loop; pydantic's, naming the offending
-            items.
+        ValidationError: pydantic found a duplicate id, an unknown endpoint or a self-loop; names them.
         GraphInvalidError: the edges form a cycle, which is named.
     """
 
@@ -63,7 +62,7 @@ class TaskGraph(Record):
 
     @property
     def predecessors(self) -> tuple[int, ...]:
-        """Bitmask core: for every node, in order, the set of its direct predecessors as an integer.
+        """For every node, in order, its direct predecessors as a bitmask.
 
         >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
         >>> read_task_graph({"nodes": ["a", "b"], "edges": [["a", "b"]]}, {}, str).predecessors
@@ -94,7 +93,7 @@ class TaskGraph(Record):
         return tuple(sorted({(edge.producer, edge.consumer) for edge in self.edges}))
 
     def to_networkx(self) -> networkx.DiGraph[str]:
-        """The graph for drawing, GraphML and any algorithm of networkx; edges carry resource names.
+        """The graph for drawing, GraphML and networkx algorithms; edges carry resource names.
 
         >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
         >>> read_task_graph({"nodes": ["a", "b"], "edges": [["a", "b"]]}, {}, str).to_networkx().edges

@@ -17,17 +17,17 @@ _COUNT = re.compile(r"(?<=\S)\s+\(\d+\)$")
 def find_control(query: ControlQuery, controls: Sequence[Control]) -> Control | None:
     """The control that `query` describes, or None.
 
-    Text, type, parent and row must agree where the query gives them. Among several matches, enabled ones come
-    first and the section decides. What is still equal is chosen by `ordinal`, but only if there are as many
+    Text, type, parent and row must match if the query gives them. Among several matches, enabled ones come
+    first, then the section decides. Remaining ties are broken by `ordinal`, but only if there are as many
     as the query says: a recorded "second of three" means nothing among four.
 
     If nothing matches, the parent is ignored, since a tree may be rearranged between two visits while the
-    control itself stays the same. A control identified by the text of its parent, and a recorded one, must
-    then be the only match: the button of another row is not meant. A control of a dialog is not sought
+    control itself stays the same. A recorded control, or one identified by its parent's text, must then
+    be the only match, lest the button of another row be taken. A control of a dialog is never looked for
     outside dialogs: until the dialog opens, a field of the page behind it may look the same.
 
-    If still nothing matches, counts behind the names in a tree or tab bar are ignored, provided that only
-    one control matches then.
+    If still nothing matches, counts after names in a tree or tab bar are ignored, provided that exactly one
+    control then matches.
     """
     match = _find(query, controls)
     if match is None and query.text and query.equals < 2 and not query.ordinal:

@@ -1,4 +1,4 @@
-"""Module from which exported bundles import the records that judge them; published programs depend on it."""
+"""Exported bundles import their judging records from this module; published programs depend on it."""
 
 from taskloom.taskgraph.records.evaluation_function import JudgedSubtask, JudgingSheet
 

@@ -1,4 +1,4 @@
-"""The key syntax of `keyboard_input` (Table 10), which is pywinauto's: read into key presses.
+"""Reads the key syntax of `keyboard_input` (Table 10), which is pywinauto's, into key presses.
 
 | syntax | meaning |
 |--|--|
@@ -55,7 +55,7 @@ class KeyPress:
 def read_keys(keys: str) -> tuple[KeyPress, ...]:
     r"""The presses that `keys` stands for, in order.
 
-    A line break means Enter and a tab means Tab, as the writer of plain text intends.
+    A line break means Enter and a tab means Tab, as in plain text.
 
     >>> [press.chord for press in read_keys("^+s{TAB 2}ok")]
     ['ctrl+shift+s', 'tab', 'tab', 'o', 'k']

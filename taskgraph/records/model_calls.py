@@ -91,14 +91,14 @@ class CallFigures(Record):
 
     @property
     def tokens(self) -> int:
-        """Input and output."""
+        """Input plus output."""
         return self.input_tokens + self.output_tokens
 
 
 class ModelCall(CallFigures):
-    """A call that was paid for, refused or given up, without the messages and the reply's text.
+    """A call that was paid for, refused or abandoned, without the messages or the reply text.
 
-    The only definition of a call, used for rows of the ledger and of the warehouse.
+    The only definition of a call, used for rows of both the ledger and the warehouse.
     """
 
     key: str = ""

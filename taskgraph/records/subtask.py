@@ -30,7 +30,7 @@ _NO_PROVENANCE = Provenance()
 
 
 def placeholders(template: str) -> list[str]:
-    """Names of the parameters in `template`, in order, each once.
+    """The distinct parameter names in `template`, in order.
 
     >>> placeholders("Copy '{csv_path}' to '{folder}' and open '{csv_path}'. Press {ENTER}.")
     ['csv_path', 'folder']
@@ -230,9 +230,9 @@ def instance_id(subtask_id: str, parameters: Mapping[str, str], world: str = "")
 
 
 def with_path_parts(parameters: Mapping[str, str]) -> dict[str, str]:
-    """The parameters, and for each of them the name, stem and folder of its value read as a path.
+    """The parameters, plus the name, stem and folder of each value read as a path.
 
-    A parameter is never replaced by a part of another one.
+    A part never replaces a parameter of the same name.
 
     >>> with_path_parts({"csv_path": "Documents/sales.csv"})
     {'csv_path_name': 'sales.csv', 'csv_path_stem': 'sales', 'csv_path_folder': 'Documents', 'csv_path': 'Documents/sales.csv'}

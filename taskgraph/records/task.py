@@ -28,7 +28,7 @@ class Question(Record):
 
     @property
     def right_answer(self) -> str:
-        """A right answer, in the form that every protocol accepts."""
+        """A correct answer, in the form that every protocol accepts."""
         return f"```Answer:{'; '.join(self.answers) if self.match == 'includes' else self.answers[0]}```"
 
 

@@ -102,7 +102,7 @@ class Trajectory(Record):
 
     @property
     def final_evidence(self) -> Evidence:
-        """The closing evidence, otherwise that after the last step."""
+        """The closing evidence, or else that after the last step."""
         if self.closing_evidence is not None:
             return self.closing_evidence
         return self.steps[-1].evidence if self.steps else self.initial_evidence

@@ -1,7 +1,7 @@
 """What exports share.
 
-exporting, files                                       writes an export: complete or absent
-judging_sheets, machine_setup                          tasks judged by other programs, by files alone
+exporting, files                                       write an export, complete or not at all
+judging_sheets, machine_setup                          tasks that other programs judge by files alone
 recordings                                             what exports of recordings share
-training_records                                       formats for training, a function each
+training_records                                       training formats, one function each
 """

@@ -1,8 +1,8 @@
-"""Writes exports: complete or absent, with a manifest, the same bytes for the same data and selection.
+"""Writes exports completely or not at all, with a manifest; equal data and selections give equal bytes.
 
 A format is a module in `exports/` with a function `write(source, folder, options) -> ExportOutcome`, which
 writes what the format can express into an empty temporary folder; the manifest is added here and the folder
-moved to its place. A format that writes recordings sets `RECORDINGS = True`, and one that refuses tasks by
+moved into place. A format that writes recordings sets `RECORDINGS = True`, and one that refuses tasks by
 their ids `REFUSES_TASKS = True`.
 """
 
@@ -53,7 +53,7 @@ Coordinates = Literal["absolute", "unit", "thousand"]
 
 
 class ExportOptions(Record):
-    """How the formats write, where they leave a choice."""
+    """Choices that the formats leave open."""
 
     coordinates: Coordinates = "absolute"
     """Coordinates of actions in fine-tuning records: pixels, 0 to 1, or 0 to 1000."""
@@ -134,12 +134,12 @@ class ExportSource:
     leakage: LeakageReport | None = None
 
     def tasks(self) -> Iterator[Task]:
-        """The selected tasks by id."""
+        """The selected tasks in id order."""
         for batch in self._batches():
             yield from self.of(Task, "task_id", batch)
 
     def tasks_with(self, record: type[R], column: str) -> Iterator[tuple[Task, list[R]]]:
-        """The selected tasks by id, each with the records that have its id in `column`."""
+        """The selected tasks in id order, each with the records that have its id in `column`."""
         for batch in self._batches():
             records: defaultdict[str, list[R]] = defaultdict(list)
             for item in self.of(record, column, batch):
@@ -151,30 +151,30 @@ class ExportSource:
         return (self.task_ids[start : start + 1000] for start in range(0, len(self.task_ids), 1000))
 
     def split_of(self, task_id: str) -> SplitName:
-        """The set of a task; `train` where no sets were requested."""
+        """The set of a task; `train` if no sets were requested."""
         return next((name for name, members in self.splits.items() if task_id in members), "train")
 
     def task_columns(self, columns: Sequence[str]) -> Iterator[tuple[SplitName, pa.Table]]:
-        """Columns of the tasks, set by set and by id, some thousand rows at a time."""
+        """Columns of the tasks by set, then id, a few thousand rows at a time."""
         selected = ", ".join(f'"{name}"' for name in columns)
         sql = f"SELECT {selected} FROM tasks WHERE {_IN_VALUES} ORDER BY task_id"
         for split, result in self._query_by_set(sql):
             yield split, result.table
 
     def _query_by_set(self, sql: str) -> Iterator[tuple[SplitName, QueryResult]]:
-        """Query results about the tasks of each set, some thousand tasks at a time."""
+        """Query results about the tasks of each set, a few thousand tasks at a time."""
         for split, names in self.by_set().items():
             for start in range(0, len(names), _TASKS_AT_ONCE):
                 yield split, self.warehouse.query(sql, {"values": names[start : start + _TASKS_AT_ONCE]})
 
     def by_set(self) -> dict[SplitName, list[str]]:
-        """The tasks of each set, by id; all in `train` where no sets were requested."""
+        """The tasks of each set, by id; all in `train` if no sets were requested."""
         sets: Mapping[SplitName, frozenset[str]] = self.splits or {"train": frozenset(self.task_ids)}
         return {name: sorted(sets.get(name, ())) for name in SPLITS}
 
     @cached_property
     def split_of_subtask(self) -> dict[str, SplitName]:
-        """The subtasks of the tasks, sorted, each with the set of its own records; `train` where training
+        """The subtasks of the tasks, sorted, each with the set of its own records; `train` if training
         tasks share it with others."""
         sets: dict[str, set[SplitName]] = {}
         nodes = f"(SELECT unnest(nodes) AS node FROM tasks WHERE {_IN_VALUES})"
@@ -190,7 +190,7 @@ class ExportSource:
 
     @cached_property
     def functions(self) -> dict[str, EvaluationFunction]:
-        """One evaluation function per subtask: the one whose examination killed most, by id where equal."""
+        """One evaluation function per subtask: the one whose examination killed the most, then by id."""
         functions: dict[str, EvaluationFunction] = {}
         for item in self.of(EvaluationFunction, "subtask_id", self.split_of_subtask):
             functions[item.subtask_id] = max(functions.get(item.subtask_id, item), item, key=_quality)
@@ -198,7 +198,7 @@ class ExportSource:
 
     @cached_property
     def noise(self) -> dict[str, tuple[NoisePlace, ...]]:
-        """Places that each application was measured to change by itself, in any world."""
+        """Places that each application was found to change by itself, in any world."""
         places_of: dict[str, dict[NoisePlace, None]] = {}
         for item in self.warehouse.read(ApplicationNoise):
             known = self.applications.get(item.application)
@@ -208,7 +208,7 @@ class ExportSource:
 
     @cached_property
     def applications(self) -> dict[str, Application]:
-        """The applications that the warehouse has, by name."""
+        """The applications in the warehouse, by name."""
         return {item.name: item for item in self.warehouse.read(Application)}
 
     @cached_property
@@ -237,7 +237,7 @@ class ExportSource:
             yield from self.of(Trajectory, "trajectory_id", batch, pictures=pictures)
 
     def trajectory(self, trajectory_id: str) -> Trajectory | None:
-        """The trajectory with this id; None where it is not stored."""
+        """The trajectory with this id; None if it is not stored."""
         return self.warehouse.find(Trajectory, "trajectory_id", trajectory_id, pictures=True)
 
     def of(
@@ -268,10 +268,10 @@ def export(
     named_lists: Mapping[str, Sequence[str]] | None = None,
     checks: Mapping[str, CheckFacts] | None = None,
 ) -> Manifest:
-    """Export the selected tasks to `folder`, which must not exist yet; nothing is left behind where it fails.
+    """Export the selected tasks to `folder`, which must not exist yet; nothing is left behind if it fails.
 
-    With `sets` the tasks are divided into sets that share no subtask template, resource value, intent or
-    instruction, except for what they may share. Tasks whose instruction, or a subtask's, is in `named_lists`
+    With `sets`, the tasks are divided into sets that share no subtask template, resource value, intent or
+    instruction, except what they may share. Tasks whose instruction, or a subtask's, is in `named_lists`
     are removed. Formats whose tasks are judged by other programs need `checks` (`check_facts`).
 
     Raises:

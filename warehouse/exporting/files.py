@@ -1,4 +1,4 @@
-"""Files of an export: JSON, pictures, and names that every file system takes."""
+"""Files of an export: JSON, pictures, and names that every file system accepts."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ from taskloom.taskgraph.records.interaction import Screenshot
 
 
 def write_json(path: Path, value: object) -> None:
-    """Write one JSON file, the same bytes for the same value."""
+    """Write one JSON file; equal values give equal bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 

@@ -1,7 +1,7 @@
-"""Sheets for judging tasks by files alone, once, at the end of the work.
+"""Sheets for judging tasks once, at the end of the work, by files alone.
 
 Checks of the screen and of the clipboard are removed from functions. A subtask without other checks is judged
-through those that use its outputs; a task whose end products no check of files proves is refused.
+through those that use its outputs; a task is refused if no file check proves its end products.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def expressible_tasks(
 
 
 def applications_of(task: Task, source: ExportSource) -> list[Application]:
-    """The applications of a task in its world; `InexpressibleError` where one is not stored or cannot be
+    """The applications of a task in its world; `InexpressibleError` if one is not stored or cannot be
     started."""
     names = sorted({node.application for node in task.graph.nodes})
     missing = next((name for name in names if name not in source.applications), None)
@@ -122,8 +122,8 @@ def _refuse_volatile(node: BoundSubtask, others: list[BoundSubtask]) -> None:
 def without_momentary_checks(
     source: str, node: BoundSubtask, checks: Mapping[str, CheckFacts], known_sources: Collection[str]
 ) -> tuple[str, tuple[str, ...]]:
-    """The function without checks of momentary state, and the removed checks; no text where nothing is left,
-    `InexpressibleError` where it judges the route or cannot be rewritten. Checks may read `known_sources`."""
+    """The function without checks of momentary state, and the removed checks; no text if nothing is left,
+    `InexpressibleError` if it judges the route or cannot be rewritten. Checks may read `known_sources`."""
     try:
         module = ast.parse(source)
     except SyntaxError:
@@ -163,8 +163,8 @@ def _files_as_left(
     clipboard: bool,
     checks: Mapping[str, CheckFacts],
 ) -> tuple[str, ...]:
-    """Files of applications that are compared with their state between the subtasks, which is kept until the
-    end; `InexpressibleError` where it is not."""
+    """Application files that are compared with their state between subtasks; `InexpressibleError` unless that
+    state lasts until the end."""
     outputs = {item.value for other in earlier for item in other.outputs if item.kind is ResourceKind.RECORD}
     compared: set[str] = set()
     changed: set[str] = set()
@@ -195,7 +195,7 @@ def _files_as_left(
 def _known_sources(
     name: str, graph: networkx.DiGraph[str], nodes: Mapping[str, BoundSubtask], source: ExportSource
 ) -> dict[str, str]:
-    """The files whose text is in the clipboard and the open documents that a node receives, where known."""
+    """The files whose text is in the clipboard and the open documents that a node receives, if known."""
     sources: dict[str, str] = {}
     for producer in graph.predecessors(name):
         node = nodes[producer]
@@ -246,18 +246,18 @@ def _text_of(node: ast.expr, parameters: Mapping[str, str]) -> str | None:
 
 
 class WithoutChecks(ast.NodeTransformer):
-    """Replaces calls of some checks by a constant that decides nothing.
+    """Replaces calls to some checks with a constant that decides nothing.
 
-    This covers the places where a condition must hold: the first part of a pair in a list of conditions, a
-    guard that ends in failure, the returned value. In other places, and inside an `or` of what must hold, the
-    calls stay, for the caller to refuse.
+    This covers the positions where a condition must hold: the first part of a pair in a list of conditions, a
+    guard that ends in failure, the returned value. Elsewhere, and inside an `or` that must hold, the calls
+    stay, for the caller to refuse.
     """
 
     def __init__(self, is_removed: Callable[[ast.Call], bool]) -> None:
         self._is_removed = is_removed
 
     def visit_List(self, node: ast.List) -> ast.expr:
-        """Conditions of a list: each alone, or with its message."""
+        """Conditions in a list, each alone or with its message."""
         for place, item in enumerate(node.elts):
             if isinstance(item, ast.Tuple) and item.elts:
                 item.elts[0] = self._neutralize(item.elts[0], True)

@@ -1,8 +1,8 @@
 """OSWorld's `config` for applications of the catalogue: write their files, prepare and start them, open them
 in Chrome; for other machines, a program that does so.
 
-The machine image has every application under `/home/user/applications/<name>`, Node and Chrome on the
-path. State is under `.applications` of the home folder, where evaluation functions look for it.
+The machine image has every application under `/home/user/applications/<name>`, and Node and Chrome on the
+path. State is under `.applications` in the home folder, where evaluation functions look for it.
 """
 
 import base64
@@ -36,7 +36,7 @@ _CHROME: Final[tuple[tuple[str, ...], ...]] = (
 def setup(
     applications: Sequence[Application], before_browser: Sequence[dict[str, object]] = ()
 ) -> list[dict[str, object]]:
-    """The steps of `config`, a port for each application; `before_browser` when all have started."""
+    """The steps of `config`, a port per application; `before_browser` runs once all have started."""
     steps, urls = _setup_steps(applications)
     return [
         *steps,
@@ -93,7 +93,7 @@ def _files(application: Application, places: Mapping[str, str]) -> Iterator[tupl
 
 
 def write_file(path: str, content: bytes) -> list[dict[str, object]]:
-    """Steps that write one file, in pieces that a command can carry."""
+    """Steps that write one file, in pieces small enough for a command."""
     steps = []
     for start in range(0, max(len(content), 1), _CHUNK):
         encoded = base64.b64encode(content[start : start + _CHUNK]).decode()
@@ -176,6 +176,6 @@ if len(sys.argv) > 1:
 
 
 def start_script(applications: Sequence[Application]) -> str:
-    """The text of the program, which runs the command that it is given once everything has started."""
+    """The text of the program, which runs the command given to it once everything has started."""
     steps, urls = _setup_steps(applications)
     return _PROGRAM.format(copy=START_COPY, steps=json.dumps(steps), urls=json.dumps(urls))

@@ -28,7 +28,7 @@ _PLACES: Final = frozenset({"operation", "control_label", "end_label", "point", 
 
 
 def paper_action(step: TrajectoryStep) -> dict[str, object]:
-    """An action in the fields of App. C.2; `rect` is null where no control was acted on."""
+    """An action in the fields of App. C.2; `rect` is null if no control was acted on."""
     return {
         "function": step.action.operation,
         "args": step.action.arguments(),
@@ -49,7 +49,7 @@ def describe_step(step: TrajectoryStep) -> str:
 
 
 def image_size(png: bytes) -> tuple[int, int]:
-    """Width and height of a PNG, in pixels; (0, 0) where there is no picture."""
+    """Width and height of a PNG, in pixels; (0, 0) if there is no picture."""
     if len(png) < 24:
         return (0, 0)
     width, height = struct.unpack(">II", png[16:24])
@@ -74,7 +74,7 @@ def points_of(step: TrajectoryStep) -> list[tuple[int, int]]:
 
 
 def scale(point: tuple[int, int], size: tuple[int, int], coordinates: Coordinates) -> list[float]:
-    """A point in the wanted coordinates, rounded so that it still means the same pixel."""
+    """A point in the requested coordinates, rounded without leaving its pixel."""
     if coordinates == "absolute":
         return [point[0], point[1]]
     unit = 1 if coordinates == "unit" else 1000
@@ -86,7 +86,7 @@ def scale(point: tuple[int, int], size: tuple[int, int], coordinates: Coordinate
 
 
 def unscale(value: Sequence[float], size: tuple[int, int], coordinates: Coordinates) -> tuple[int, int]:
-    """The pixel that scaled coordinates mean."""
+    """The pixel that scaled coordinates denote."""
     x, y = value
     if coordinates == "absolute":
         return int(x), int(y)
@@ -121,7 +121,7 @@ def call_arguments(
 
 
 def list_calls() -> str:
-    """The calls that `call_text` writes, with the names of their arguments."""
+    """The calls that `call_text` writes, with their argument names."""
     calls = []
     for name, gesture in GESTURES.items():
         arguments = [field for field in gesture.model_fields if field not in _PLACES]
@@ -182,7 +182,7 @@ class Dialogue:
 
 
 def without_marks(text: str) -> str:
-    """A text in which nothing is mistaken for a trainer's mark of a picture, a video or a sound.
+    """The text, with nothing left that a trainer would take for a picture, video or sound mark.
 
     >>> without_marks("Click <image>, then < video >")
     'Click < image >, then <  video  >'
@@ -200,17 +200,17 @@ def with_marks(text: str) -> str:
 
 
 def system_text(options: ExportOptions) -> str:
-    """The system message, which says in which coordinates points are given."""
+    """The system message, which states the coordinates used for points."""
     return SYSTEM.format(coordinates=COORDINATES[options.coordinates], actions=list_calls())
 
 
 def dialogues(source: ExportSource, options: ExportOptions) -> Iterator[Dialogue]:
-    """Dialogues of all recordings that belong to the selected tasks, by id.
+    """Dialogues of all recordings that belong to the selected tasks, in id order.
 
-    With the instruction level `low` these are the trajectories of the subtasks, with `high` the successful
+    At instruction level `low` these are the trajectories of the subtasks, at `high` the successful
     replays of whole tasks under the task's instruction. With a window, every part begins with what was done
     before it, and its id ends with its first step. Agents' attempts have the agent's instruction; actions
-    that could not be performed are left out as slips are.
+    that could not be performed are left out, as slips are.
     """
     stepwise = options.granularity == "step"
     for trajectory, instruction, split, scores in recordings(source, options):
@@ -251,7 +251,7 @@ def recordings(
 
 
 def scores_of(run: AgentRun) -> dict[str, object]:
-    """The agent of an attempt, how it ended, and its scores as far as they are defined."""
+    """The agent of an attempt, how it ended, and those of its scores that are defined."""
     fields = run.model_dump(mode="json", include=set(_SCORE_FIELDS))
     return {name: fields[name] for name in _SCORE_FIELDS if fields[name] is not None} | run.further_metrics
 

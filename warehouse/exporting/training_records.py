@@ -1,4 +1,4 @@
-"""The formats for training with files of records per set: a function for each."""
+"""Training formats that write files of records per set, one function each."""
 
 import base64
 import io
@@ -88,13 +88,13 @@ _COLOUR_TYPES: Final = (2, 6)
 def openai_chat(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
     """Fine-tuning records in the chat format of OpenAI: `<set>.jsonl` with messages.
 
-    Pictures are in the records as `data:` URLs, or as addresses under a prefix of yours with the files in
+    Pictures are in the records as `data:` URLs, or as addresses under a prefix you give, with the files in
     `images/`. The records follow OpenAI's published rules for fine-tuning with pictures: `system`, `user` and
     `assistant` messages, the last one from the assistant, pictures only from the user, at most ten of them
-    and 10 MB each, RGB or RGBA, PNG; at most 50,000 records and 512 MB a file, beyond which further files
-    begin. A slip made on purpose has `weight` 0, which excludes it from the loss, and so has an answer to a
+    and 10 MB each, RGB or RGBA, PNG; at most 50,000 records and 512 MB per file, beyond which new files
+    begin. A deliberate slip has `weight` 0, which excludes it from the loss, and so has an answer to a
     screen that is not shown; records of single steps leave slips out altogether. `index.jsonl` names the
-    recording of each record, because records may have no other fields than `messages`.
+    recording of each record, because records may have no fields but `messages`.
     """
     refused: list[Refused] = []
     with (
@@ -132,7 +132,7 @@ def _broken_rule(screenshots: list[Screenshot]) -> str:
 
 
 def _chat(dialogue: Dialogue, first: int, folder: Path, options: ExportOptions) -> dict[str, object]:
-    """The messages of a dialogue, in which the turns from `first` on show their screens."""
+    """The messages of a dialogue; the turns from `first` on show their screens."""
     messages: list[dict[str, object]] = [{"role": "system", "content": system_text(options)}]
     for number, turn in enumerate(dialogue.turns):
         content: list[dict[str, object]] = []
@@ -164,7 +164,7 @@ def _as_rgb(png: bytes) -> bytes:
 
 
 def preference_pairs(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
-    """Preference pairs: at one screen, the answer of an accepted trajectory over that of a rejected one.
+    """Preference pairs: for one screen, the answer of an accepted trajectory over that of a rejected one.
 
     A rejected trajectory is one whose round of cross-verification was not accepted because its evaluation
     failed. It is paired with an accepted trajectory of the same instance at the first step where both saw the
@@ -231,9 +231,9 @@ def sharegpt(source: ExportSource, folder: Path, options: ExportOptions) -> Expo
     `dataset_info.json`.
 
     LLaMA-Factory reads the folder as it is (`dataset_dir`), with the datasets `taskloom_<set>`; `image` is
-    always a list, in the order of the `<image>` marks. A slip made on purpose has `train: false`: axolotl
+    always a list, in the order of the `<image>` marks. A deliberate slip has `train: false`: axolotl
     excludes it from the loss with `message_field_training: train`. For trainers without such a field, export
-    single steps, where slips are left out.
+    single steps, which leave slips out.
     """
     with RecordFiles(folder, lines=False) as records:
         for dialogue in dialogues(source, options):
@@ -309,9 +309,8 @@ def web_dataset(source: ExportSource, folder: Path, options: ExportOptions) -> E
     """WebDataset shards for training at scale: `<set>-00000.tar` with `<key>.png` and `<key>.json` for every
     step.
 
-    A key belongs to one id and has no dot, at which readers of the format end it. The JSON holds the system
-    text, the question and the answer. Shards hold a thousand steps; equal data give
-    equal bytes.
+    A key belongs to one id and has no dot, since readers of the format end keys at dots. The JSON holds the
+    system text, the question and the answer. Shards hold a thousand steps; equal data give equal bytes.
     """
     counts: Counter[str] = Counter()
     shards: dict[str, tarfile.TarFile] = {}

@@ -1,2 +1,2 @@
 """One module per export format, found by its name: `write(...)` refuses what the format cannot express,
-with the reason."""
+giving the reason."""

@@ -53,7 +53,7 @@ def _record(
 
 
 def agent_net_code(step: TrajectoryStep, size: tuple[int, int]) -> str:
-    """The step as PyAutoGUI code with points as fractions; text outside its ASCII keyboard is pasted."""
+    """The step as PyAutoGUI code with points as fractions; text beyond its ASCII keyboard is pasted."""
     if isinstance(step.action, WaitInput):
         return "computer.wait()" if step.action.seconds == 1 else f"computer.wait({step.action.seconds!r})"
     return "\n".join(_to_fractions(_paste_unless_ascii(line), size) for line in pyautogui_statements(step))

@@ -1,6 +1,6 @@
 """ATIF, the Agent Trajectory Interchange Format: `<set>/<recording>/trajectory.json` and pictures.
 
-The first step is the user's: the instruction and the first screen. Every further one is the agent's: its
+The first step is the user's: the instruction and the first screen. Every later one is the agent's: its
 thought, the action as a tool call with points on the screen, and the resulting screen as the observation.
 """
 

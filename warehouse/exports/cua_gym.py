@@ -1,6 +1,6 @@
 """CUA-Gym's dataset: `data/tasks.parquet` and `artifacts/cua_gym_tasks_v1.tar.zst` with three files per task.
 
-`<id>/task.json` says how the machine is set up, `<id>/initial_setup.py` does it, and `<id>/reward.py` prints
+`<id>/task.json` describes the machine setup, `<id>/initial_setup.py` does it, and `<id>/reward.py` prints
 `REWARD: 1.0` or `REWARD: 0.0`. The machine image needs taskloom, which judges, and the applications under
 `/home/user/applications`. With sets, there is a table for each, `data/tasks_<set>.parquet`.
 """
@@ -144,7 +144,7 @@ def _bundle(task: Task, source: ExportSource) -> tuple[dict[str, object], dict[s
 
 
 def card_of(sets: list[str]) -> str:
-    """The card that names the files of rows to `datasets`, which otherwise takes every JSON file for rows."""
+    """The card that tells `datasets` which files hold rows; by default it takes every JSON file."""
     files = "".join(
         f"  - split: {name or 'train'}\n    path: data/tasks{'_' if name else ''}{name}.parquet\n"
         for name in sets

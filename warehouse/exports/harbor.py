@@ -64,7 +64,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
 
 
 def package_name(task_id: str) -> str:
-    """A name that Harbor takes for a task, the same for the same id.
+    """A name that Harbor accepts for a task, the same for the same id.
 
     >>> package_name("task-1"), package_name("a b/ü")[:4]
     ('task-1', 'a-b-')

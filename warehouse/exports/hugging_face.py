@@ -72,7 +72,7 @@ _STEP_SCHEMA = pa.schema([(name, kind) for name, (kind, _) in _STEP_COLUMNS.item
 
 
 class ParquetFiles:
-    """Files `<configuration>/<set>-<number>.parquet`; a further one begins where one gets too large."""
+    """Files `<configuration>/<set>-<number>.parquet`; a new one begins when one gets too large."""
 
     def __init__(self, folder: Path) -> None:
         self.files: dict[str, dict[str, list[str]]] = {}
@@ -209,7 +209,7 @@ FROM (SELECT *, len(regexp_extract_all(coalesce(instruction, ''), '[^\s\p{Z}]+')
 
 
 def dataset_counts(source: ExportSource) -> dict[str, object]:
-    """The counts by the names of the card's template.
+    """The counts, under the card template's names.
 
     `sums` over all tasks, `tasks` by set, `levels` by set (or none), dimension and level, and how often
     each of the `applications`, `scenarios`, `subtasks` and `worlds` occurs in them, the most frequent
@@ -307,7 +307,7 @@ def _most_frequent(counts: Counter[str], total: int) -> str:
 
 
 def _earlier_scores(warehouse: Warehouse) -> ScoreValidity | None:
-    """Scores of the previous version that do not count in this one; None where there is no such version."""
+    """Scores of the previous version that do not count in this one; None if there is no such version."""
     if warehouse.version is None:
         return None
     with warehouse.reopened() as present:

@@ -1,11 +1,11 @@
-"""The paper's own formats (App. C), one file per item, with its field names and no others.
+"""The paper's own formats (App. C), one file per item, with the paper's field names and no others.
 
 `subtasks/<id>.json` (C.1), `trajectories/<id>.json` (C.2), `evaluations/<subtask>.py` (C.3),
 `tasks/<id>.json` (C.4), `task_trajectories/<id>.json` (C.5), `images/<hash>.png`. The nodes of a graph are
 subtask ids; a subtask that occurs twice in one task, with different parameters, has its instance id there
 instead. What the paper's fields cannot hold (which parameters a node is bound to, which resource an edge
 carries) is in `bindings.jsonl`, one task per line, and in `templates.jsonl`, one subtask per line; the
-import reads both where they are present. `task_dag/` holds the tasks as the authors' own evaluator loads
+import reads both if they are present. `task_dag/` holds the tasks as the authors' own evaluator loads
 them: `tasks/`, `subtasks.json` and `evaluations/<node>.txt`.
 """
 
@@ -157,7 +157,7 @@ def _step_fields(recording: Trajectory, folder: Path) -> dict[str, object]:
 
 
 def task_fields(task: Task, names: Mapping[str, str] | None = None) -> dict[str, object]:
-    """A task's metadata (C.4); `names` of the nodes by instance id, where they are not the paper's."""
+    """A task's metadata (C.4); `names` of the nodes by instance id, if they are not the paper's."""
     names = names or node_names(task)
     edges: dict[str, list[str]] = {name: [] for name in names.values()}
     for producer, consumer in task.graph.pairs:

@@ -80,7 +80,7 @@ def read_tasks(
     name: Callable[[Item], str],
     describe: Callable[[Item], Description],
 ) -> Records:
-    """The records of items that each are a task of one subtask, and the broken items.
+    """The records of items, each a task of one subtask, and the broken items.
 
     `name` returns an item's id in its collection; it and `describe` may raise `ImportRefusedError`.
     """
@@ -94,7 +94,7 @@ def read_tasks(
 def task_records(item: Item, task_id: str, description: Description) -> Iterator[Record]:
     """The task of one subtask, its original, and the trajectory of its demonstration.
 
-    Nothing in a demonstration is changed or made up: where a picture is absent, or an action has no
+    Nothing in a demonstration is changed or made up: if a picture is absent, or an action has no
     counterpart here, the recording is left out, and a rejection names the step and the reason.
     """
     format_name = task_id.partition(":")[0]
@@ -184,7 +184,7 @@ def _first_fault(steps: Sequence[Step]) -> str:
 def read_or_reason(
     picture: Picture | None, read: Callable[[Picture], DemonstratedAction | None]
 ) -> DemonstratedAction | str | None:
-    """The result of `read`, or the reason where it refuses a value; None without a picture."""
+    """The result of `read`, or the reason why it refuses a value; None without a picture."""
     try:
         return None if picture is None else read(picture)
     except ValidationError as error:
@@ -194,7 +194,7 @@ def read_or_reason(
 
 
 def read_picture(root: Path, name: str) -> Picture | None:
-    """The picture `name` inside `root`; None where it is absent, outside, or unreadable."""
+    """The picture `name` inside `root`; None if it is absent, outside, or unreadable."""
     target = file_inside(root, name)
     try:
         return as_picture(target.read_bytes()) if target is not None else None
@@ -203,7 +203,7 @@ def read_picture(root: Path, name: str) -> Picture | None:
 
 
 def as_picture(data: bytes) -> Picture | None:
-    """A picture of any usual format as PNG; None where `data` is not a picture."""
+    """A picture in any common format, as PNG; None if `data` is not a picture."""
     try:
         with Image.open(io.BytesIO(data)) as image:
             width, height = image.size
@@ -217,7 +217,7 @@ def as_picture(data: bytes) -> Picture | None:
 
 
 def point(x: float, y: float, picture: Picture) -> tuple[int, int, int, int]:
-    """The rectangle of one pixel at fractions of a picture; a `ValueError` where they are outside.
+    """The rectangle of one pixel at fractions of a picture; a `ValueError` if they are outside.
 
     >>> point(0.5, 1.0, Picture(b"", 100, 50))
     (50, 49, 51, 50)
@@ -231,7 +231,7 @@ def point(x: float, y: float, picture: Picture) -> tuple[int, int, int, int]:
 
 
 def drag(points: Sequence[tuple[float, float]], picture: Picture) -> DemonstratedAction:
-    """A drag along points given as fractions of a picture; a `ValueError` where one is outside."""
+    """A drag along points given as fractions of a picture; a `ValueError` if one is outside."""
     for x, y in points:
         point(x, y, picture)
     screen = (0, 0, picture.width, picture.height)
@@ -239,7 +239,7 @@ def drag(points: Sequence[tuple[float, float]], picture: Picture) -> Demonstrate
 
 
 def typing(text: str) -> DemonstratedAction:
-    """Typing a text; characters that would mean keys are escaped, and no text is a `ValueError`."""
+    """Typing text; characters that would mean keys are escaped, and empty text is a `ValueError`."""
     if not text:
         raise ValueError("types nothing")
     return DemonstratedAction(KeyboardInput(keys=escape_keys(text)))

@@ -1,5 +1,5 @@
 """Records from foreign data: tasks from graphs, with the metrics of our own tasks; trajectories and their
-actions; names of applications."""
+actions; application names."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -120,7 +120,7 @@ class PaperAction(ForeignModel):
 
 
 def read_action(action: PaperAction, item: Item, place: str = "") -> Action:
-    """Our equivalent of `action`, at `place` in `item`; refused where function or arguments are unknown."""
+    """Our equivalent of `action`, at `place` in `item`; refused if the function or arguments are unknown."""
     values: dict[str, object] = {_NEW_NAMES.get(name, name): value for name, value in action.args.items()}
     values["operation"] = action.function
     if action.function in ("click_input", "drag_input"):
@@ -142,7 +142,7 @@ def guess_resource(category: str, application: str, value: str) -> Resource:
 
 
 def _sort_nodes(nodes: Sequence[BoundSubtask], edges: Sequence[Dependency]) -> tuple[BoundSubtask, ...]:
-    """The nodes in the topological order closest to theirs; unchanged with a cycle or a repeated id."""
+    """The nodes in the topological order closest to the given one; unchanged for a cycle or a repeated id."""
     place = {node.instance_id: number for number, node in enumerate(nodes)}
     if not edges or len(place) < len(nodes):
         return tuple(nodes)

@@ -1,5 +1,5 @@
-"""Imports foreign data into the warehouse, in one commit or not at all; and reads published instructions,
-with which tasks are compared.
+"""Imports foreign data into the warehouse, in one commit or not at all; and reads published instructions
+to compare tasks with.
 
 A format is a module in `imports/` with one function, `read(path) -> Iterator[Record | BrokenItem]`, which
 returns the records of a collection and its broken items.
@@ -71,7 +71,7 @@ class ImportReading:
 
 
 def survey_import(format_name: str, path: Path) -> ImportReading:
-    """Everything in `path`, a file, folder or `.zip`, valid or broken; stores nothing. Refused where it
+    """Everything in `path`, a file, folder or `.zip`, valid or broken; stores nothing. Refused if it
     holds nothing in the format, or many items of which none is valid."""
     records: list[Record] = []
     broken: list[BrokenItem] = []
@@ -160,7 +160,7 @@ def unpacked(path: Path) -> Iterator[Path]:
 
 
 def _unpack(path: Path, folder: Path) -> None:
-    """`zipfile` keeps names that lead out of the folder inside it, and makes links plain files."""
+    """`zipfile` keeps names that would escape the folder inside it, and turns links into plain files."""
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
@@ -186,10 +186,10 @@ _TABLES: Final = (".parquet", *_JSON, ".csv", ".tsv")
 
 
 def instructions_in(source: str) -> list[str]:
-    """The instructions of a source; refused where it cannot be read, or has none.
+    """The instructions of a source; refused if it cannot be read, or has none.
 
     A source is `FORMAT:PATH` for a collection in an import format; a table (Parquet, JSON, JSON Lines,
-    CSV), followed by `:COLUMN` where its instructions have another name; or a text file, one per line.
+    CSV), followed by `:COLUMN` if its instructions have another name; or a text file, one per line.
     """
     name, _, place = source.partition(":")
     if place and name in IMPORTS:

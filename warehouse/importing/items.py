@@ -1,4 +1,4 @@
-"""Items of foreign collections, checked one by one, so that all their faults are reported at once."""
+"""Items of foreign collections, checked one by one, to report all their faults at once."""
 
 import hashlib
 import json
@@ -69,7 +69,7 @@ class Item:
 
     @property
     def where(self) -> str:
-        """File and place in one text."""
+        """File and position as one text."""
         return f"{self.file}:{self.place}" if self.place else self.file
 
     def refusal(self, field: str, reason: str, code: str = BROKEN) -> ImportRefusedError:
@@ -91,7 +91,7 @@ class Item:
             raise ImportRefusedError.listing(faults) from None
 
     def read_id(self, *fields: str) -> str:
-        """Its id: the first of `fields` that it has; `ImportRefusedError` where it has none."""
+        """Its id: the first of `fields` that it has; `ImportRefusedError` if it has none."""
         return str(vars(self.parse(_id_model(fields)))["item_id"])
 
     def original(
@@ -103,7 +103,7 @@ class Item:
         content: JsonValue = None,
         infeasible: bool = False,
     ) -> ImportedItem:
-        """The record of the item as it was, under the id of its record here, which begins with the format."""
+        """The item's original, under the id of the record made from it, which begins with the format."""
         return ImportedItem(
             item_id=item_id,
             format=item_id.partition(":")[0],
@@ -116,7 +116,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class BrokenItem:
-    """An item that breaks its format, or that cannot be understood."""
+    """An item that violates its format, or that cannot be understood."""
 
     item_id: str
     """Id it would have had, or its place."""
@@ -128,7 +128,7 @@ class BrokenItem:
     """The item itself; its text where it is not JSON."""
 
     def records(self, format_name: str) -> tuple[Rejection, ImportedItem]:
-        """The rejection, and the original under its own id: the corrected item can be imported later."""
+        """The rejection, and the original under a separate id: the corrected item can be imported later."""
         digest = hashlib.sha256(json.dumps(self.content, sort_keys=True).encode()).hexdigest()[:12]
         original = ImportedItem(
             item_id=f"rejected:{self.item_id}:{digest}",
@@ -220,8 +220,8 @@ def check_items(
 ) -> Records:
     """The records of the valid items, and the broken items.
 
-    A further item with the same id but other content is kept under the id followed by the beginning of its
-    content's hash; one with the same content is broken. `name` and `build` raise `ImportRefusedError` where
+    Another item with the same id but different content is kept under the id followed by the start of its
+    content's hash; one with the same content is broken. `name` and `build` raise `ImportRefusedError` if
     an item is broken.
     """
     seen: dict[str, tuple[str, str]] = {}
@@ -247,7 +247,7 @@ def check_items(
 
 
 def _with_new_id(record: Record, old: str, new: str) -> Record:
-    """The record with every id that is `old`, or begins with it and `:`, beginning with `new`."""
+    """The record with `old` replaced by `new` in every id that is `old` or begins with `old:`."""
 
     def rename(value: object) -> object:
         if isinstance(value, str):
@@ -269,7 +269,7 @@ def unreadable_item(
 def table_rows(
     file: Path, label: str, batch_size: int, wanted: Callable[[pa.Field], bool] = lambda _: True
 ) -> Iterator[dict[str, Any]]:
-    """The rows of the `wanted` columns of a Parquet file, `batch_size` at a time; refused where it is not a
+    """The rows of the `wanted` columns of a Parquet file, `batch_size` at a time; refused if it is not a
     Parquet file, or is truncated."""
     try:
         parquet = pyarrow.parquet.ParquetFile(file)

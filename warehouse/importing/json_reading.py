@@ -1,4 +1,4 @@
-"""Reads foreign JSON, TOML and YAML; refuses what is unreadable, ambiguous or nested too deep."""
+"""Reads foreign JSON, TOML and YAML; refuses what is unreadable, ambiguous or nested too deeply."""
 
 import gzip
 import json
@@ -33,7 +33,7 @@ _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def parse_json(text: str, label: str, place: str = "") -> JsonValue:
-    """The JSON value of a text; refused for a repeated key, NaN, half a character, or too deep nesting."""
+    """The JSON value of a text; refused for a repeated key, NaN, a lone surrogate, or too deep nesting."""
     try:
         value = strict_json(text)
     except JsonInvalidError as error:
@@ -48,7 +48,7 @@ def parse_json(text: str, label: str, place: str = "") -> JsonValue:
 
 
 def inner_json(text: str) -> JsonValue:
-    """The JSON value of a text inside an item; a `ValueError` where `parse_json` refuses it."""
+    """The JSON value of a text inside an item; a `ValueError` if `parse_json` refuses it."""
     try:
         return parse_json(text, "")
     except ImportRefusedError as error:
@@ -69,7 +69,7 @@ def _depth(value: JsonValue) -> int:
 
 
 def _lone_surrogate(value: JsonValue) -> str:
-    """A surrogate without its other half, as JSON escapes it; empty where there is none."""
+    """A lone surrogate, as JSON escapes it; empty if there is none."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
@@ -87,7 +87,7 @@ def collection_files(
 ) -> list[tuple[Path, str]]:
     """The JSON files of a folder and its subfolders, sorted, or the one file, each with its name in `root`.
 
-    Without any, its JSON Lines files; with `lines_first` the other way round; refused where there are
+    If there are none, its JSON Lines files; with `lines_first`, the other way round; refused if there are
     neither. The manifest of our own exports is left out.
     """
     if path.is_file():
@@ -108,7 +108,7 @@ def collection_files(
 
 
 def matching_files(path: Path, *patterns: str) -> list[tuple[Path, str]]:
-    """The one file, or those below a folder that match a pattern, with their names; refused without any."""
+    """The one file, or those below a folder that match a pattern, with their names; refused if none do."""
     inside = {file for pattern in patterns for file in path.rglob(pattern)} if path.is_dir() else {path}
     files = sorted(file for file in inside if file.is_file())
     if not files:
@@ -122,7 +122,7 @@ def _with_names(path: Path, files: Iterable[Path]) -> list[tuple[Path, str]]:
 
 
 def file_inside(root: Path, name: str) -> Path | None:
-    """The file `name` of a folder; None where it is absent or outside, or no file can have the name."""
+    """The file `name` of a folder; None if it is absent or outside, or no file can have the name."""
     try:
         target = (root / name).resolve()
         return target if target.is_relative_to(root.resolve()) and target.is_file() else None
@@ -131,7 +131,7 @@ def file_inside(root: Path, name: str) -> Path | None:
 
 
 def holds_lines(path: Path) -> bool:
-    """Whether a file is named as JSON Lines."""
+    """Whether a file has a JSON Lines name."""
     return _plain_name(path).endswith((".jsonl", ".ndjson"))
 
 
@@ -140,7 +140,7 @@ def _plain_name(path: Path) -> str:
 
 
 def read_text(path: Path, label: str) -> str:
-    """The text of a file; refused where it is unreadable, or not UTF-8."""
+    """The text of a file; refused if it is unreadable, or not UTF-8."""
     try:
         if path.suffix.casefold() != ".gz":
             return path.read_text(encoding="utf-8-sig")
@@ -164,7 +164,7 @@ _MAX_CHARACTERS: Final = 1 << 20
 
 
 def read_settings(path: Path, label: str) -> JsonValue:
-    """The value of a TOML or YAML file, dates as text; refused where it is neither, too long, too deep, or
+    """The value of a TOML or YAML file, dates as text; refused if it is neither, too long, too deep, or
     refers to other parts of itself."""
     text = read_text(path, label)
     if len(text) > _MAX_CHARACTERS:

@@ -1,6 +1,6 @@
 """PyAutoGUI scripts as actions; scripts are parsed, never run.
 
-A script is one action here, exactly as it is written, or it is refused with the reason.
+A script is one action here, exactly as written, or is refused with the reason.
 """
 
 import ast
@@ -221,7 +221,7 @@ class _ScriptState:
 def parse_script(script: str, picture: Picture | None, *, fractions: bool) -> DemonstratedAction | str | None:
     """The single action of a script on the screen before it, or the reason why it has none.
 
-    Moving the pointer before a drag or a scroll belongs to that action, and so does clicking a place
+    Moving the pointer before a drag or a scroll belongs to that action, and so does a click
     before typing. Points are pixels, or `fractions` of the screen.
     """
 
@@ -235,7 +235,7 @@ def parse_script(script: str, picture: Picture | None, *, fractions: bool) -> De
 
 
 def _single_action(actions: list[DemonstratedAction]) -> DemonstratedAction:
-    """The action, if it is one; typing in several pieces, or into a place clicked first, counts as one."""
+    """The action, if there is only one; typing in several pieces, or after a click, counts as one."""
     if not actions:
         raise ValueError("does nothing")
     if len(actions) == 1:
@@ -268,7 +268,7 @@ def _modifier(key: object) -> tuple[str, Modifier]:
 
 
 def _chord(keys: list[Any]) -> str:
-    """One key with the modifiers before it, in the syntax of keys."""
+    """One key with the modifiers before it, in key syntax."""
     if not keys or not isinstance(keys[-1], str):
         raise ValueError("presses no key")
     prefix, key = "".join(_modifier(name)[0] for name in keys[:-1]), keys[-1]
@@ -280,7 +280,7 @@ def _chord(keys: list[Any]) -> str:
 
 
 def _calls(script: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Functions and their literal arguments by name; anything but calls of known functions is refused."""
+    """Functions and their literal arguments by name; anything but calls to known functions is refused."""
     for statement in ast.parse(script).body:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
             continue

@@ -1,4 +1,4 @@
-"""The formats whose items are tasks of one subtask without a demonstration: a function for each."""
+"""Formats whose items are tasks of one subtask without a demonstration, one function each."""
 
 import hashlib
 import json
@@ -116,7 +116,7 @@ def harbor(path: Path) -> Records:
     folders = {label: file.absolute().parent.name for file, label in files}
 
     def name(item: Item) -> str:
-        """The task's folder, with several levels where a collection has them."""
+        """The task's folder, with several levels if the collection has them."""
         inside = Path(item.file).parent
         return inside.as_posix() if inside.name else folders[item.file]
 
@@ -135,7 +135,7 @@ def osuniverse(path: Path) -> Records:
     """OSUniverse: a YAML file per task in a folder per application.
 
     A task is one subtask of the application that its folder is named after. A folder's tasks are those of its
-    `testcases`, where it has them.
+    `testcases`, if it has any.
     """
 
     def name(item: Item) -> str:
@@ -206,10 +206,10 @@ class _OSWorldTask(ForeignModel):
 
 
 def osworld(path: Path) -> Records:
-    """OSWorld: `examples/<domain>/<id>.json`, one task a file. A task is one subtask: OSWorld knows no graph.
+    """OSWorld: `examples/<domain>/<id>.json`, one per file. A task is one subtask: OSWorld has no graphs.
 
     Fields that OSWorld's own loader does not need may be absent: all but `id`, `instruction` and `evaluator`,
-    so also `config` and `related_apps`. Ids repeat between domains, so a task's id here is
+    hence also `config` and `related_apps`. Ids repeat between domains, so a task's id here is
     `<format>:<domain>/<id>`, where a domain may be several folders deep (`Windows/word`). `evaluator.func`
     may be one metric or a list with parallel lists of results and expectations. A task whose metric is
     `infeasible` is kept and marked as such in `imported_items`.
@@ -260,7 +260,7 @@ def _example_folders(path: Path) -> list[Path]:
 
 
 def _place(file: Path, root: Path) -> str:
-    """Domain and file: folders below `examples`, or from one next to it on, else below the imported one."""
+    """Domain and file: folders below `examples`, or from its sibling on, else below the imported folder."""
     parts = file.absolute().parts
     start = next((start for start in range(len(parts) - 3, -1, -1) if _FOLDER.fullmatch(parts[start])), None)
     if start is not None:
@@ -277,7 +277,7 @@ class _WebArenaEvaluation(ForeignModel):
 
 
 def _as_evaluation(value: object) -> object:
-    """The list of evaluators of WebArena-Verified as the one object of WebArena."""
+    """WebArena-Verified's list of evaluators as the single object of WebArena."""
     if not isinstance(value, list):
         return value
     parts = [part if isinstance(part, dict) else {} for part in value]
@@ -302,7 +302,7 @@ def web_arena(path: Path) -> Records:
 
     A task is one subtask, which fills in a template; tasks of one template share it. A task whose
     reference answer is `N/A`, or whose expected status is an error, is kept and marked as infeasible. Ids
-    repeat between the files of VisualWebArena, so a task's id here has the file's name before it.
+    repeat between the files of VisualWebArena, so a task's id here begins with the file's name.
     """
 
     def name(item: Item) -> str:
@@ -372,7 +372,7 @@ def work_arena(path: Path) -> Records:
 
     def describe(item: Item) -> Description:
         task = item.parse(_WorkArenaTask)
-        # From a question of one word, such as `max`, WorkArena's program makes a sentence.
+        # WorkArena's program makes a sentence of a one-word question, such as `max`.
         question = task.question.strip() if " " in task.question.strip() and ";" not in task.question else ""
         instruction = task.goal.strip() or question
         if not instruction:

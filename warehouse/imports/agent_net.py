@@ -1,8 +1,8 @@
 """AgentNet (OpenCUA): JSON lines with one demonstration each, beside `images/`; AgentNetBench: a file each.
 
 Actions are PyAutoGUI code with points as fractions of the screen. A demonstration is one task; its trajectory
-is imported if all pictures exist and every step is one action here. AgentNetBench's alternative right actions
-of a step are kept in the original.
+is imported if all pictures exist and every step is one action here. AgentNetBench's alternative correct
+actions for a step are kept in the original.
 """
 
 from dataclasses import replace
@@ -54,7 +54,7 @@ class _Demonstration(ForeignModel):
 
 
 def read(path: Path) -> Records:
-    """The demonstrations of a file, or of the JSON Lines of a folder (of its JSON where it has none)."""
+    """The demonstrations of a file, or of the JSON Lines of a folder (of its JSON if it has none)."""
     files = collection_files(path, lines_first=True)
     folders = {label: file.parent for file, label in files}
     yield from read_tasks(

@@ -86,7 +86,7 @@ def _records(item: Item, name: str) -> Iterator[Record]:
 
 
 def _applications(template: _Template) -> list[str]:
-    """The application of the prefix of the task's name, then those that its text names."""
+    """The application that the task name's prefix means, then those that its text names."""
     text = template.task_template.casefold()
     by_prefix = [name for name, (prefix, _) in _APPLICATIONS.items() if template.task_name.startswith(prefix)]
     by_title = [name for name, (_, title) in _APPLICATIONS.items() if title and title in text]

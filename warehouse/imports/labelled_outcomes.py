@@ -1,4 +1,4 @@
-"""Labelled outcomes: verdicts of evaluation functions on work known from outside to be right or wrong.
+"""Labelled outcomes: verdicts of evaluation functions on work independently known to be right or wrong.
 
 A JSON file with a list `outcomes`, as `python -m benchmarks.labelled_work --report` writes it, or JSON Lines
 with one outcome each. Importing a function's verdict on a case again replaces it.
@@ -38,7 +38,7 @@ class _Outcome(ForeignModel):
 
 
 def read(path: Path) -> Records:
-    """The outcomes of a file, or of the JSON files of a folder; refused where one holds no list of them."""
+    """The outcomes of a file, or of the JSON files of a folder; refused if one holds no list of them."""
     yield from check_items(_items(path), _name, _records, kind="evaluation_function")
 
 

@@ -1,9 +1,9 @@
 """Mind2Web (`train_*.json`, `test_*.json`), Multimodal-Mind2Web (`*.parquet`, one row per action with its
 screenshot), and the lists of tasks on live websites in SeeAct, Online-Mind2Web and Mind2Web-Live.
 
-A task is one subtask on a website; where the website is an address, its host is the application. The HTML of
-pages is not kept. A trajectory is imported if every action has a picture and a place and is a click,
-hovering, Enter or typing; choosing from a list has no action here. A task of a list has no demonstration and
+A task is one subtask on a website; if the website is an address, its host is the application. The HTML of
+pages is not kept. A trajectory is imported if every action has a picture and a position and is a click,
+a hover, Enter or typing; choosing from a list has no action here. A task of a list has no demonstration and
 is identified by `task_id` or `index`; Mind2Web-Live's website is that of the first address it evaluates.
 """
 
@@ -111,7 +111,7 @@ def _task_item(rows: list[dict[str, Any]], label: str, pictures: dict[str, list[
 
 
 def _position(row: dict[str, Any]) -> int:
-    """Place of a row's action in its task; rows without one stay in the order of the file."""
+    """Position of a row's action in its task; rows without one stay in the order of the file."""
     text = str(row.get("target_action_index") or 0)
     return int(text) if text.isdecimal() and len(text) < 10 else 0
 

@@ -94,7 +94,7 @@ class _TaskTrajectory(_Steps):
 
 
 def read(path: Path) -> Records:
-    """The records of a folder; what refers to something broken is broken as well. Refused where
+    """The records of a folder; what refers to something broken is broken as well. Refused if
     `templates.jsonl` or `bindings.jsonl` is broken."""
     if not path.is_dir():
         raise ImportRefusedError(str(path), "", "is not a folder with subtasks and tasks")

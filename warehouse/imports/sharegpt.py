@@ -46,7 +46,7 @@ _INSTRUCTION = re.compile(r"^Task: (.*?)(?:\nDone so far:.*)?$", re.DOTALL | re.
 
 
 def _as_list(value: object) -> object:
-    """LLaVA names one picture as a text."""
+    """LLaVA gives a single picture as a string."""
     return [value] if isinstance(value, str) else value
 
 
@@ -110,7 +110,7 @@ def _group(file: Path) -> Items:
 
 
 def _step_of(item: Item | BrokenItem) -> tuple[str, int, str] | None:
-    """Recording, step and place of a conversation that is a single step of our export."""
+    """Recording, step and position of a conversation that is a single step of our export."""
     if isinstance(item, BrokenItem):
         return None
     try:

@@ -1,7 +1,7 @@
 """Which tasks an export holds, and in which sets.
 
 selection                    what an export is to contain
-splits, dividing, growing    sets that share nothing they must not
+splits, dividing, growing    sets that share nothing forbidden
 key_table, compared          the sets' names, and what tasks have in common
-drawing                      the draw, and advice where no task is selected
+drawing                      the draw, and advice if no task is selected
 """

@@ -113,7 +113,7 @@ class WordingsReader:
 
 
 def _fold(texts: pa.Array) -> pa.ChunkedArray:
-    """The texts as `fold_text` folds them. Most are plain, and only need lower case, all at once."""
+    """The texts as `fold_text` folds them. Most are plain and only need lower-casing, all at once."""
     column = pc.fill_null(texts.cast(pa.large_string()), "")
     lower = pc.ascii_lower(column)
     other = pc.invert(pc.match_substring_regex(lower, _PLAIN))
@@ -124,9 +124,9 @@ def _fold(texts: pa.Array) -> pa.ChunkedArray:
 
 
 def find_similar(wordings: Wordings, probes: Rows, among: Rows) -> Rows:
-    """For each of `probes` a text of `among` that it resembles, or -1 where there is none.
+    """For each of `probes` a text of `among` that it resembles, or -1 if there is none.
 
-    Whether there is one is exact; of several, the nearest of those found first is returned. Two texts that
+    Whether one exists is exact; of several, the nearest of those found first is returned. Two texts that
     share half of their sequences share some of their rarest ones: only those are looked up, first in a few
     texts for each.
     """

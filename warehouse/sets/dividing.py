@@ -46,7 +46,7 @@ def divide(
 ) -> Division:
     """Divide tasks into sets that share no key of `table`; the same input and seed give the same outcome.
 
-    Every set gets its share of each label of `strata` where possible. Shares are checked.
+    Every set gets its share of each label of `strata` if possible. Shares are checked.
     """
     check_shares(shares)
     dealer = _Dealer(strata or KeyTable.of((task, ()) for task in table.tasks), shares)
@@ -72,7 +72,7 @@ def divide(
 
 def hold_out(table: KeyTable, strata: KeyTable, request: SetRequest, seed: int) -> Division:
     """The held-out tasks as the test set, the others by shares; what would connect the two is left out.
-    Refused where no task is held out, or none remains."""
+    Refused if no task is held out, or none remains."""
     used = strata.use_counts()
     present = {label: number for number, label in enumerate(strata.keys) if used[number]}
     for item in request.held_out:
@@ -155,7 +155,7 @@ class _Dealer:
         return len(group) > max(self.room.values()) + max(0.5, TOLERANCE / 2 * self._total)
 
     def deal(self, groups: Sequence[Sequence[int]], only: SplitName | None = None) -> None:
-        """Give each group to the set with most room that lacks most of its strata, or all to `only`."""
+        """Give each group to the set with the most room that lacks most of its strata, or all to `only`."""
         starts, labels_of = self._strata.starts, self._strata.held
         room, group_slack = self.room, max(0.5, TOLERANCE / 4 * self._total)
         sets = [

@@ -1,4 +1,4 @@
-"""The tasks of an export and their sets: selected, divided without leaks, then drawn. Where a selection finds
+"""The tasks of an export and their sets: selected, divided without leaks, then drawn. If a selection finds
 none: which condition excludes them, and the nearest cells that have some."""
 
 import re
@@ -56,11 +56,11 @@ def draw_tasks(
 ) -> DrawnTasks:
     """Select and divide tasks, remove those that lists hold or that are `unwritable`, and draw from each set.
 
-    All tasks that meet the conditions are divided before any are drawn, so that a wanted number is met
-    where possible.
+    All tasks that meet the conditions are divided before any are drawn, so that a requested number is
+    met if possible.
 
     Raises:
-        ExportRefusedError: nothing meets the selection, or a set would be empty; else as `select`.
+        ExportRefusedError: nothing meets the selection, or a set would be empty; otherwise as `select`.
     """
     pools = candidates(warehouse, selection)
     if not any(pool.task_ids for pool in pools):
@@ -259,7 +259,7 @@ _MOST_TASKS: Final = 50_000
 
 
 def advice_on(tasks: ComparedTasks, request: SetRequest, seed: int) -> Iterator[str]:
-    """Sentences about what most tasks share, and about what allowing sets to share it would change."""
+    """Sentences on what most tasks share, and on what would change if sets could share it."""
     table = tasks.table
     total = len(table.tasks)
     use_counts = table.use_counts()
@@ -342,7 +342,7 @@ def _explanations(warehouse: Warehouse, selection: Selection) -> Iterator[str]:
 
 
 def nearest_cells(warehouse: Warehouse, selection: Selection, wanted: Mapping[Dimension, str]) -> str:
-    """The cells with tasks of `selection` that differ least from some levels; empty where there is none."""
+    """The cells with tasks of `selection` that differ least from some levels; empty if there is none."""
     levels = ", ".join(f"{dimension}_level" for dimension in wanted)
     rows = warehouse.query(
         f"SELECT count(*), {levels} FROM tasks WHERE task_id IN (SELECT unnest($ids::VARCHAR[]))"

@@ -44,7 +44,7 @@ class KeyTable:
     def of_pairs(
         cls, tasks: list[str], keys: list[str], holders: NDArray[np.int64], held: NDArray[np.int64]
     ) -> Self:
-        """The table of pairs of the numbers of a task and a key, in any order and more than once."""
+        """The table of pairs of the numbers of a task and a key, in any order, possibly repeated."""
         pairs = holders * max(len(keys), 1) + held
         pairs.sort()
         if len(pairs):
@@ -77,7 +77,7 @@ class KeyTable:
         return KeyTable([self.tasks[task] for task in tasks], self.keys, starts, flat)
 
     def groups(self) -> list[list[int]]:
-        """Tasks that are connected through shared keys, directly or not."""
+        """Tasks that are connected through shared keys, directly or indirectly."""
         parent = array("q", range(len(self.keys)))
 
         def root(key: int) -> int:

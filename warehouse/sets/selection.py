@@ -138,7 +138,7 @@ def draw(
 
 
 def parse_levels(text: str) -> dict[Dimension, str]:
-    """Levels from text such as `dependency=hard,instruction=easy`; refused where one is unknown."""
+    """Levels from text such as `dependency=hard,instruction=easy`; refused if one is unknown."""
     levels: dict[Dimension, str] = {}
     for part in filter(None, (item.strip() for item in text.split(","))):
         name, _, value = part.partition("=")
@@ -151,8 +151,8 @@ def parse_levels(text: str) -> dict[Dimension, str]:
 
 
 def parse_quota(text: str) -> CellQuota:
-    """A quota from text such as `dependency=hard,instruction=hard:50`; refused for no number or unknown
-    levels."""
+    """A quota from text such as `dependency=hard,instruction=hard:50`; refused for a missing number or
+    unknown levels."""
     levels, _, size = text.rpartition(":")
     if not size.isdigit() or int(size) < 1:
         raise SelectionInvalidError(
@@ -162,7 +162,7 @@ def parse_quota(text: str) -> CellQuota:
 
 
 def draw_places(task_ids: Sequence[str], seed: int) -> list[int]:
-    """The place of each task in the draw: uniform, and independent of what else is stored."""
+    """The position of each task in the draw: uniform, and independent of what else is stored."""
     # Eight bytes suffice: among a million tasks, two keys collide once in 36 million draws.
     keys = b"".join([hashlib.sha256(f"{seed}:{name}".encode()).digest()[:8] for name in task_ids])
     places = np.empty(len(task_ids), np.int64)
@@ -263,8 +263,8 @@ class SetRequest(Record):
 
 
 def parse_shares(text: str) -> dict[SplitName, float]:
-    """Shares from text such as `train=0.8,test=0.2`; refused for an unknown set, one named twice, or no
-    number."""
+    """Shares from text such as `train=0.8,test=0.2`; refused for an unknown or repeated set, or a
+    missing number."""
     shares: dict[SplitName, float] = {}
     for part in text.split(","):
         name, _, value = part.partition("=")
@@ -282,7 +282,7 @@ def parse_shares(text: str) -> dict[SplitName, float]:
 
 
 def parse_request(split: str, leak: str, held_out: Sequence[str]) -> SetRequest | None:
-    """The request on a command line; None if it asks for no sets; refused where it contradicts itself."""
+    """The request on a command line; None if it asks for no sets; refused if it contradicts itself."""
     kinds: list[LeakKind] = []
     for name in filter(None, (part.strip() for part in leak.split(","))):
         kind = next((known for known in LEAK_KINDS if known == name), None)

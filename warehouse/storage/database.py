@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 
 def connect_writer(location: Location) -> duckdb.DuckDBPyConnection:
-    """A connection that may change the lake; creates the lake where there is none."""
+    """A connection that may change the lake; creates the lake if there is none."""
     connection = _connect(location)
     _attach(connection, location, ["DATA_INLINING_ROW_LIMIT 0"])
     return connection
@@ -77,9 +77,9 @@ def connect_reader(location: Location, snapshot_id: int | None = None) -> duckdb
 
 def retry(action: Callable[[], T], location: Location, *, roll_back: bool = True) -> T:
     """The result of `action`, retried while other processes hold the catalogue; finally `WarehouseBusyError`.
-    `WarehouseUnavailableError` where the disk is full or the place cannot be written.
+    `WarehouseUnavailableError` if the disk is full or the location is not writable.
 
-    A writer that died in a commit leaves a journal, which only a connection for writing can roll back.
+    A writer that died during a commit leaves a journal, which only a connection for writing can roll back.
     """
     deadline = time.monotonic() + _RETRY_SECONDS
     pause = 0.01
@@ -152,7 +152,7 @@ def _attach(connection: duckdb.DuckDBPyConnection, location: Location, options: 
     address = quoted(f"ducklake:{location.catalogue}")
     all_options = [f"DATA_PATH '{quoted(location.tables)}'", "OVERRIDE_DATA_PATH true", *options]
     statement = f"ATTACH '{address}' AS {LAKE} ({', '.join(all_options)})"
-    # Opening runs many small catalogue queries, for which several threads take twice the processor time.
+    # Opening runs many small catalogue queries, on which several threads spend twice the processor time.
     connection.execute("SET threads = 1")
     try:
         retry(lambda: connection.execute(statement), location, roll_back="READ_ONLY" in options)
@@ -215,8 +215,8 @@ _held_locks: Final = threading.local()
 
 
 class WriterLock:
-    """Held during a commit; reentrant within a thread. `WarehouseBusyError` where other writers do not finish
-    in time, `WarehouseUnavailableError` where the folder or the catalogue's database cannot be used."""
+    """Held during a commit; reentrant within a thread. `WarehouseBusyError` if other writers do not finish
+    in time, `WarehouseUnavailableError` if the folder or the catalogue's database cannot be used."""
 
     def __init__(self, location: Location) -> None:
         self._location = location

@@ -1,6 +1,6 @@
 """Creates the tables of a new warehouse and brings older ones up to the present schema, in place.
 
-Columns and nested fields that are missing are added and read as their default. What cannot be derived (a
+Missing columns and nested fields are added and read as their defaults. What cannot be derived (a
 column renamed, a value rewritten) is a numbered step in `MIGRATIONS`.
 """
 
@@ -45,7 +45,7 @@ def fingerprint() -> str:
 
 
 def is_current(connection: duckdb.DuckDBPyConnection, label: str) -> bool:
-    """Whether the attached lake has the present schema; `WarehouseTooNewError` where it has a later one."""
+    """Whether the attached lake has the present schema; `WarehouseTooNewError` if it has a newer one."""
     stored = stored_state(connection)
     if stored is None:
         return False

@@ -1,6 +1,6 @@
 """DuckDB's extensions, loaded from installed wheels; DuckDB checks their signatures.
 
-Where a wheel is absent, DuckDB downloads what a local warehouse needs, and nothing else.
+If a wheel is absent, DuckDB downloads what a local warehouse needs, and nothing else.
 """
 
 from importlib.util import find_spec
@@ -43,7 +43,7 @@ def connect_with(names: tuple[str, ...]) -> duckdb.DuckDBPyConnection:
 
 
 def load(connection: duckdb.DuckDBPyConnection, name: str) -> None:
-    """Load an extension from its own Python package, or from DuckDB's folder of extensions; where it is not
+    """Load an extension from its own Python package, or from DuckDB's folder of extensions; if it is not
     installed, or is for another DuckDB, the `WarehouseUnavailableError` says what to install."""
     try:
         if (path := _packaged_file(name)) is not None:
@@ -72,7 +72,7 @@ def _packaged_file(name: str) -> Path | None:
 
 
 def _file_identity(name: str) -> tuple[str, int, int, int] | None:
-    """What identifies an extension's file and its content; None where it is not packaged."""
+    """What identifies an extension's file and its content; None if it is not packaged."""
     path = _packaged_file(name)
     if path is None:
         return None

@@ -25,7 +25,7 @@ _SUFFIXES: Final = (".py", ".sql", ".yaml")
 
 
 def stored_state(connection: duckdb.DuckDBPyConnection) -> tuple[int, str] | None:
-    """Version and fingerprint of the attached lake's schema; None where it has none."""
+    """Version and fingerprint of the attached lake's schema; None if it has none."""
     try:
         row = first_row(
             connection,
@@ -48,13 +48,13 @@ def is_known(connection: duckdb.DuckDBPyConnection) -> bool:
 
 
 def remember(version: int, fingerprint: str) -> None:
-    """Keep the present schema for `is_known`, where the cache can be written."""
+    """Keep the present schema for `is_known`, if the cache can be written."""
     _write_cache(_cache_path(), version, fingerprint)
 
 
 @cache
 def _write_cache(path: Path, version: int, fingerprint: str) -> None:
-    """Runs once per process, because hashing all sources takes part of the time of opening."""
+    """Runs once per process, because hashing all sources takes part of the opening time."""
     entry = json.dumps(_cache_entry(version, fingerprint))
     with contextlib.suppress(OSError):
         if path.exists() and path.read_text("utf-8") == entry:

@@ -48,7 +48,7 @@ class Location:
 
     @property
     def data_folder(self) -> Path | None:
-        """The folder of pictures and Parquet files; None where they are in object storage."""
+        """The folder of pictures and Parquet files; None if they are in object storage."""
         return None if self.data.startswith("s3://") else Path(self.data)
 
     @property
@@ -135,7 +135,7 @@ class StorageAccess:
 
 
 def storage_access(environment: Mapping[str, str] = os.environ) -> StorageAccess:
-    """The access that the environment describes; refused where keys are missing or the address is invalid."""
+    """The access that the environment describes; refused if keys are missing or the address is invalid."""
     names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
     missing = [name for name in names if not environment.get(name)]
     if missing:
@@ -157,7 +157,7 @@ def storage_access(environment: Mapping[str, str] = os.environ) -> StorageAccess
 
 
 def without_secrets(text: str, environment: Mapping[str, str] = os.environ) -> str:
-    """`text` with every secret of the environment replaced by stars, for messages of other programs."""
+    """`text` with every secret of the environment replaced by stars, for other programs' messages."""
     for name in _SECRET_VARIABLES:
         value = environment.get(name, "")
         if len(value) >= _MIN_SECRET_LENGTH:

@@ -28,7 +28,7 @@ _READ_FROM_ENVIRONMENT: Final = (
 
 
 def give_access(connection: duckdb.DuckDBPyConnection, prefix: str) -> None:
-    """Give a connection access to the objects below `prefix` only; refused where the environment lacks the
+    """Give a connection access to the objects below `prefix` only; refused if the environment lacks the
     keys.
 
     Settings that DuckDB filled from the environment are cleared, because any query could read them.
@@ -72,7 +72,7 @@ class Screenshots:
                 self._write(sha256, png)
 
     def read(self, sha256: str) -> bytes:
-        """The bytes of a picture; `ScreenshotMissingError` where nothing is stored, or what is stored is
+        """The bytes of a picture; `ScreenshotMissingError` if nothing is stored, or what is stored is
         damaged."""
         png = self.head(sha256, None)
         if hashlib.sha256(png).hexdigest() != sha256:
@@ -80,7 +80,7 @@ class Screenshots:
         return png
 
     def head(self, sha256: str, size: int | None) -> bytes:
-        """The first `size` bytes of a picture, unchecked; `ScreenshotMissingError` where it is not stored."""
+        """The first `size` bytes of a picture, unchecked; `ScreenshotMissingError` if it is not stored."""
         try:
             with self._storage.open_input_file(self.path(sha256)) as stream:
                 return bytes(stream.read(size))

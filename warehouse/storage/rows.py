@@ -43,7 +43,7 @@ class Batch:
 def batch_of(records: Iterable[Record]) -> Batch:
     """Rows of `records`; of several records with the same id, the first is kept.
 
-    Every row is decoded into its record before it is accepted; `RowInvalidError` where that fails.
+    Every row is decoded into its record before it is accepted; `RowInvalidError` if that fails.
     """
     batch = Batch()
     for record in records:
@@ -68,7 +68,7 @@ def batch_of(records: Iterable[Record]) -> Batch:
 
 
 def table_of(record: type[Record]) -> Table:
-    """The table that keeps records of a class; `RowInvalidError` where none does."""
+    """The table that keeps records of a class; `RowInvalidError` if none does."""
     table = TABLE_OF_RECORD.get(record)
     if table is None or record is TrajectoryStep:
         known = ", ".join(sorted(item.__name__ for item in TABLE_OF_RECORD if item is not TrajectoryStep))
@@ -96,7 +96,7 @@ def encode_record(table: Table, record: Record, shared: Shared) -> dict[str, Any
 def decode_record(
     table: Table, row: Mapping[str, Any], shared: Shared, steps: Sequence[Mapping[str, Any]] = ()
 ) -> Record:
-    """The record of a row, and of its steps for a trajectory; `RowInvalidError` names table, id and field."""
+    """The record of a row, plus its steps for a trajectory; `RowInvalidError` names table, id and field."""
     if table.record is None:
         raise RowInvalidError(f"The table {table.name} keeps no records.")
     try:

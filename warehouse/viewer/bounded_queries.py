@@ -41,8 +41,8 @@ def query_bounded(
     max_rows: int,
     max_seconds: float,
 ) -> tuple[tuple[str, ...], tuple[tuple[JsonValue, ...], ...]]:
-    """The columns and the first `max_rows` rows of the result; `QueryRefusedError` where `sql` could leave
-    the warehouse, `QueryFailedError` where it fails or takes too much."""
+    """The columns and the first `max_rows` rows of the result; `QueryRefusedError` if `sql` could leave
+    the warehouse, `QueryFailedError` if it fails or exceeds a limit."""
     response = _run_in_process(warehouse, sql, max_seconds, max_rows=max_rows)
     return tuple(response["columns"]), tuple(map(tuple, response["rows"]))
 

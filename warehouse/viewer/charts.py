@@ -85,7 +85,7 @@ def place_charts(warehouse: Warehouse) -> tuple[Chart, Chart]:
 
 
 def dataset_figures(warehouse: Warehouse) -> dict[str, object]:
-    """What the overview and the report show of a dataset, by the names of their templates."""
+    """What the overview and the report show of a dataset, under their templates' names."""
     funnel, rejections = funnel_charts(warehouse)
     return {
         "funnel": funnel,

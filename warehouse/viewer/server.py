@@ -49,7 +49,7 @@ LOOPBACK = "127.0.0.1"
 
 
 def listen(port: int) -> socket.socket:
-    """A socket on the loopback address; port 0 takes a free one, an `OSError` says what is not allowed."""
+    """A socket on the loopback address; port 0 takes a free one; an `OSError` says what is not allowed."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -95,7 +95,7 @@ _MAX_OPEN: Final = 8
 class Versions:
     """Passes requests to the pages of the version that the path names, which is opened on first use.
 
-    The latest eight stay open. Thread-safe.
+    The eight most recent stay open. Thread-safe.
     """
 
     def __init__(self, store: Warehouse, pages: Callable[[Warehouse, str, Choices], ASGIApp]) -> None:
@@ -105,7 +105,7 @@ class Versions:
         self._latest = lru_cache(_MAX_OPEN)(self._open)
 
     def choices(self) -> Sequence[tuple[str, str]]:
-        """The present state and all versions, the latest first; nothing where no version is published."""
+        """The present state and all versions, the latest first; empty if no version is published."""
         names = [version.name for version in reversed(self._present.versions())]
         if not names:
             return ()
@@ -126,7 +126,7 @@ class Versions:
         return self._path("")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request; status 404 where there is no such version."""
+        """Answer one request; status 404 if there is no such version."""
         name, _, rest = str(scope["path"]).removeprefix(_VERSIONS_PATH).partition("/")
         try:
             pages = await run_in_threadpool(self._pages_of, unquote(name))

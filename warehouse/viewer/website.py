@@ -109,7 +109,7 @@ class Site:
         return HTMLResponse(text, status_code=status)
 
     def find_record(self, record: type[R], key: str, name: str, noun: str) -> R:
-        """The record whose column `key` is `name`; where there is none, status 404 calls it `noun`."""
+        """The record whose column `key` is `name`; if there is none, status 404 calls it `noun`."""
         item = self.store.find(record, key, name)
         if item is None:
             raise HTTPException(404, f"There is no {noun} {name} in {self.store.version or 'the warehouse'}.")
@@ -117,7 +117,7 @@ class Site:
 
 
 async def form_of(request: Request) -> dict[str, str]:
-    """The fields of a form, several values joined with commas; an `HTTPException` where it is not a form,
+    """The fields of a form, several values joined with commas; an `HTTPException` if it is not a form,
     or too long."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != _FORM:
         raise HTTPException(415, "Only forms are accepted here.")

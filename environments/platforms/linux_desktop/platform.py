@@ -68,7 +68,7 @@ def installed_image(data_folder: Path) -> InstalledImage | None:
 
 
 def applications() -> tuple[Application, ...]:
-    """None: the catalogue contains all desktop applications."""
+    """Empty: the catalogue has all desktop applications."""
     return ()
 
 
@@ -85,7 +85,7 @@ def missing(application: Application, data_folder: Path) -> str:
 
 
 def prepare(data_folder: Path, say: Say) -> str:
-    """Find or install a container engine and a base image; describes them.
+    """Find or install a container engine and a base image; describe both.
 
     Raises:
         MachineUnavailableError: one is missing and cannot be installed.
@@ -122,7 +122,7 @@ def container_maker(settings: LinuxDesktopSettings) -> MachineMaker:
 
 
 def install(applications: Sequence[Application], data_folder: Path, say: Say) -> list[InstallationResult]:
-    """Add `applications` to those in the image, and build it if necessary; the result of each.
+    """Add `applications` to the image, building it if necessary; return the result of each.
 
     An application whose packages cannot be installed is left out, with the reason.
 
@@ -181,7 +181,7 @@ def engine_and_base(say: Say, wanted: EngineName = "automatic") -> tuple[Engine,
 
 
 def _engine(say: Say, wanted: EngineName) -> Engine:
-    """An engine that answers; podman is installed if none does and that is allowed."""
+    """An engine that answers; if none does, podman is installed if that is allowed."""
     reasons: list[str] = []
     engine = _find_engine(wanted, reasons)
     if engine is None and wanted != "docker" and "podman" not in installed_engines():

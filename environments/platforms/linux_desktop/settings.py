@@ -19,13 +19,13 @@ class LinuxDesktopSettings(Record):
     machines_ahead: int = Field(default=1, ge=0, le=4)
     """Machines kept ready for the next resets of an environment."""
     machine_memory: str = Field(default="2g", pattern=r"^\d+[mg]$")
-    """Memory that a machine may take."""
+    """Memory limit of a machine."""
     screen_width: int = Field(default=1280, ge=640, le=4096)
     """Width of the screen, in pixels."""
     screen_height: int = Field(default=800, ge=480, le=4096)
     """Height of the screen, task bar included, in pixels."""
     temporary_folder: Path | None = None
-    """Where the folders of environments are made; None is the system's folder for temporary files."""
+    """Where environment folders are made; None means the system's temporary folder."""
 
     @property
     def screen_size(self) -> tuple[int, int]:

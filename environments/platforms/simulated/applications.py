@@ -22,7 +22,7 @@ class SimulatedApplication:
         self.show_first_page()
 
     def show_first_page(self) -> None:
-        """Empty the fields and the selection, as after opening; files stay."""
+        """Clear fields and selection, as when first opened; files stay."""
         self.texts = dict.fromkeys(self.fields, "")
         self.chosen, self.status = "", "Ready"
 

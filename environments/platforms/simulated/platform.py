@@ -1,5 +1,5 @@
-"""Small applications over real files, without a browser: for tests and benchmarks, never for datasets. The
-platform and its environment, which runs the applications in a sandbox home and draws their pictures."""
+"""The simulated platform: small applications over real files, without a browser, for tests and benchmarks,
+never for datasets. Its environment runs them in a sandbox home and draws their pictures."""
 
 import functools
 import hashlib
@@ -112,7 +112,7 @@ class SimulatedSettings(Record):
     pictures: bool = True
     """Whether to draw screenshots; otherwise they have only a hash, and steps are much faster."""
     temporary_folder: Path | None = None
-    """Where sandbox homes are made; None is the system's folder for temporary files."""
+    """Where sandbox homes are made; None means the system's temporary folder."""
 
 
 class SimulatedEnvironment:
@@ -226,7 +226,7 @@ class SimulatedEnvironment:
         return self._sandbox.visible(), "".join(self._clipboard)
 
     async def take_over(self, files: Mapping[str, bytes | None], gone: Collection[str], text: str) -> None:
-        """Write `files`, remove those that are `gone`, and copy `text` unless it is empty."""
+        """Write `files`, remove those in `gone`, and copy `text` unless it is empty."""
         if self._sandbox is not None:
             self._sandbox.put(files, gone)
         self._clipboard[:] = [text] if text else self._clipboard

@@ -90,7 +90,7 @@ class SharedDriver:
 async def _start_driver(folder: WatchedFolder) -> Playwright:
     """Start the driver; if its bundled Node lacks a system library, another Node of this machine runs it.
 
-    Its temporary files are in `folder`, so that nothing is left of them if it is killed.
+    Its temporary files are in `folder`, so none are left if it is killed.
     """
     before = os.environ.get(_NODE_VARIABLE)
     own = str(Path(playwright.__file__).parent / "driver" / "node")
@@ -112,7 +112,7 @@ async def _start_driver(folder: WatchedFolder) -> Playwright:
 
 
 def _write_node_script(folder: WatchedFolder, node: str) -> str:
-    """Write a script that runs `node` with files and mark of `folder`; returns `node` if it may not run."""
+    """Write a script that runs `node` with `folder`'s files and mark; return `node` if it may not run."""
     program = folder.root / "node"
     variables = {"TMPDIR": str(folder.root), **folder.mark}
     assignments = " ".join(f"{name}={shlex.quote(value)}" for name, value in variables.items())
@@ -140,7 +140,7 @@ class KeptProfile:
         self._origin = ""
         self._revalidates = False
         self.spoiled_by: dict[str, str] = {}
-        """Applications that left data which cannot be cleared, with the reason."""
+        """Applications that left data that cannot be cleared, with the reason."""
         context.on("request", self._handle_request)
 
     async def lend(self, application: Application, address: str) -> BrowserContext:
@@ -150,7 +150,7 @@ class KeptProfile:
         self._application, self._origin = application.name, _origin(address)
         before, self._revalidates = self._revalidates, bool(application.launch.command)
         if before != self._revalidates:
-            # The browser revalidates every cached file at the server, whatever its headers said.
+            # The browser revalidates every cached file with the server, whatever headers it had.
             headers = {"Cache-Control": "max-age=0"} if self._revalidates else {}
             await self._context.set_extra_http_headers(headers)
             change = self._context.on if self._revalidates else self._context.remove_listener
@@ -182,8 +182,8 @@ class KeptProfile:
                 self._spoil(f"it opens pages of another origin ({host})")
 
     def _handle_response(self, response: Response) -> None:
-        """Spoil the profile for a server that asks for a password, which the browser keeps, or whose files it
-        cannot revalidate exactly, because times of modification have whole seconds."""
+        """Spoil the profile if the server asks for a password, which the browser keeps, or if its files
+        cannot be revalidated exactly, because modification times have whole seconds."""
         headers = response.headers
         if "www-authenticate" in headers:
             self._spoil("its server asks for a password")
@@ -224,7 +224,7 @@ _ARGUMENTS = (
     "--font-render-hinting=none",
     "--disable-lcd-text",
     "--disable-dev-shm-usage",
-    # Addresses of other machines do not resolve, for the browser's own services as for pages.
+    # Addresses of other machines resolve for neither pages nor the browser's own services.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE *.localhost , EXCLUDE 127.0.0.1",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
@@ -357,7 +357,7 @@ async def _prepare(context: BrowserContext, settings: WebBrowserSettings) -> Non
 
 def _temporary_folder(sandbox: Sandbox) -> Path:
     """The folder for the browser's temporary files. The path of a socket in it may have at most 107 bytes, so
-    a deep sandbox gets a folder outside of it."""
+    a deep sandbox gets a folder outside it."""
     folder = sandbox.root / "browser"
     if len(os.fsencode(folder)) > _LONGEST_FOLDER:
         folder = Path(tempfile.mkdtemp(prefix="taskloom-", dir="/tmp"))

@@ -194,7 +194,7 @@ class WebEnvironment:
             return await asyncio.to_thread(tabs.hosting.sandbox.visible), copied.text or ""
 
     async def take_over(self, files: Mapping[str, bytes | None], gone: Collection[str], text: str) -> None:
-        """Write `files`, remove those that are `gone`, and copy `text` unless it is empty."""
+        """Write `files`, remove those in `gone`, and copy `text` unless it is empty."""
         async with self._lock, _browser_errors():
             tabs = self._require_tabs()
             await asyncio.to_thread(tabs.hosting.sandbox.put, files, gone)
@@ -371,7 +371,7 @@ _ENDINGS = re.compile(r"(\.tar)?\.[^. ]{1,16}$")
 
 
 def free_path(folder: Path, suggested: str) -> Path:
-    """A free path for a download: its suggested name, shortened to the limit of disks, numbered if taken.
+    """A free path for a download: its suggested name, shortened if too long, numbered if taken.
 
     >>> free_path(Path("/nowhere"), "../a/notes.tar.gz").name
     'notes.tar.gz'

@@ -14,12 +14,12 @@ missing, install = missing_for_start, install_applications
 
 
 def applications() -> tuple[Application, ...]:
-    """None: the catalogue contains all web applications."""
+    """Empty: the catalogue has all web applications."""
     return ()
 
 
 def prepare(data_folder: Path, say: Callable[[str], None]) -> str:
-    """Find or install a browser; describes it.
+    """Find or install a browser; describe it.
 
     Raises:
         BrowserMissingError: there is none, and none can be installed.

@@ -26,4 +26,4 @@ class WebBrowserSettings(Record):
     action_limit_seconds: float = Field(default=30.0, gt=0, le=120)
     """How long one input or one look at the page may take before the page counts as hung."""
     temporary_folder: Path | None = None
-    """Where sandbox homes are made; None is the system's folder for temporary files."""
+    """Where sandbox homes are made; None means the system's temporary folder."""

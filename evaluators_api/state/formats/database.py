@@ -63,7 +63,7 @@ def parse(text: str) -> Node:
 
 
 def finish(before: str, after: str) -> str:
-    """`after`, an edit of `before`, with its present numbers of rows."""
+    """`after`, an edit of `before`, with its row counts brought up to date."""
     try:
         old, new = parse(before), parse(after)
     except StateUnreadableError:
@@ -82,7 +82,7 @@ def without_shifts(old: Node, new: Node, changes: Sequence[Change]) -> tuple[Cha
     """`changes` without those that occur only because evidence holds the newest rows of a large table.
 
     A new row pushes out the oldest row, and a lost row lets an older one in; both come after all rows that
-    are in both states. A changed number of rows that the changes of rows explain is left out as well.
+    are in both states. A changed row count that the changed rows explain is left out as well.
     """
     found = list(changes)
     for table in new.children:
@@ -108,8 +108,8 @@ def without_shifts(old: Node, new: Node, changes: Sequence[Change]) -> tuple[Cha
 
 
 def _without_pushed_out(changes: Sequence[Change], before: Node, table: Node) -> list[Change]:
-    """`changes` of a table with unnamed rows, without the oldest rows that new ones push out: as many as the
-    number of rows does not account for."""
+    """`changes` of a table with unnamed rows, without the oldest rows that new ones push out: those that the
+    row count does not account for."""
     rows = [item for item in changes if item.address[:2] == (table.name, ROWS) and len(item.address) == 3]
     lost = {int(item.address[2]): item for item in rows if item.kind == "removed"}
     growth = _row_count(table) - _row_count(before)

@@ -7,7 +7,7 @@ from taskloom.evaluators_api.state.nodes import Node, Span, group, leaf, table_r
 from taskloom.taskgraph.records.evidence import ARCHIVE_HEADER
 
 SUFFIXES: frozenset[str] = frozenset([".csv", ".tsv", ".gnumeric"])
-"""Evidence describes workbooks by their cells."""
+"""Includes workbooks, which evidence describes by their cells."""
 HEADER = "header"
 """Name of the group with the names of the columns."""
 ROWS = "rows"
@@ -17,7 +17,7 @@ _Row = tuple[list[_Cell], Span]
 
 
 def recognises(text: str) -> bool:
-    """Whether the text is the table of an archive's members; other tables are known by their suffixes."""
+    """Whether the text is the table of an archive's members; others are recognised by their suffixes."""
     return text.startswith(ARCHIVE_HEADER)
 
 

@@ -95,7 +95,7 @@ class _Scanner:
         return group(name, naming, (start, self._end), named_items(found, extents))
 
     def _item_starts(self, start: int, closing: str) -> Iterator[int]:
-        """Yield the start of each item, whose end must be set in `_end`; at last set the end of the whole."""
+        """Yield the start of each item; the caller sets `_end` to its end. Then set `_end` for the whole."""
         position = first = _after_space(self._text, start + 1)
         while self._text[position : position + 1] != closing:
             if position != first:

@@ -7,7 +7,7 @@ from taskloom.evaluators_api.state.nodes import Node, group, leaf
 
 SUFFIXES: frozenset[str] = frozenset([".txt", ".md", ".log", ".py", ".rst", ".tex"])
 MOST_LINES = 10_000
-"""Most lines that are read separately."""
+"""Maximum number of lines that are read separately."""
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 
 

@@ -22,13 +22,13 @@ from taskloom.evaluators_api.state.nodes import (
 
 SUFFIXES: frozenset[str] = frozenset([".yaml", ".yml"])
 _LONGEST = 32_768
-"""Most characters that are read; longer texts are read as lines, because the parser is slow."""
+"""Maximum length in characters; longer texts are read as lines, because the parser is slow."""
 _PLAIN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?|true|false|null")
 _DEEPEST = 60
 
 
 def parse(text: str) -> Node:
-    """Groups for mappings and lists, leaves for scalars. Aliases and multiple documents are refused."""
+    """Groups for mappings and lists, leaves for scalars. Aliases and multiple documents are rejected."""
     if len(text) > _LONGEST:
         raise StateUnreadableError("too long")
     try:
@@ -66,7 +66,7 @@ class _Reader:
         return start, end
 
     def _after_mark(self, node: Node, mark: str, position: int) -> Node:
-        """`node`; an empty one directly after `mark`, because the parser gives the start of the next node."""
+        """`node`; if empty, put right after `mark`, because the parser gives the start of the next node."""
         match = re.compile(rf"[ \t]*{mark}").match(self._text, position)
         if match is None or node.raw[0] != node.raw[1]:
             return node

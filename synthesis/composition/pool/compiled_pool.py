@@ -30,7 +30,7 @@ def fixture_key(application: str, world: str = "") -> str:
 
 
 FEWEST_GATHERED = 2
-"""Fewest things for which a place, such as a folder, is made."""
+"""Minimum number of things for which a place, such as a folder, is made."""
 _INHERITANCE_ROUNDS = 4
 _EVERY_OCCASION = -1
 """The mask of an instance that suits every occasion."""
@@ -69,7 +69,7 @@ class CompiledPool:
     """Instances that make a place for several things, which at least two must use."""
 
     def producer(self, need: Need, members: int) -> int | None:
-        """The member that writes what is needed, or None if the fixture serves."""
+        """The member that writes what is needed, or None if the fixture is used."""
         found = need.producers & members
         return found.bit_length() - 1 if found else None
 

@@ -21,7 +21,7 @@ class Need:
     resource: Resource
     producers: int
     fixture: bool
-    """Whether it exists at reset."""
+    """Whether resets provide it."""
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class Instance:
     sources: int = field(init=False)
     """Instances that write one of its inputs."""
     required: tuple[int, ...] = field(init=False)
-    """The instances that write each input that is no fixture."""
+    """The instances that write each non-fixture input."""
 
     def __post_init__(self) -> None:
         """Derive the sources and the required producers."""
@@ -57,7 +57,7 @@ def fixtures_at_reset(
 def bind_pool(
     subtasks: Sequence[Subtask], categories: Mapping[str, ResourceCategory]
 ) -> tuple[list[BoundSubtask], list[str]]:
-    """Bind every subtask to its parameter sets; returns also a message for each that cannot be bound."""
+    """Bind every subtask to its parameter sets; also returns a message for each that cannot be bound."""
     nodes: dict[str, BoundSubtask] = {}
     problems: list[str] = []
     for subtask in subtasks:

@@ -16,7 +16,7 @@ from taskloom.resources.worlds import World, stem_of
 from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
 
 _ROUNDS = 3
-"""Rounds of binding, each to products of the previous one; the longest chain of new links."""
+"""Rounds of binding, each to the previous one's products: the longest chain of new links."""
 
 
 def linked(
@@ -88,7 +88,7 @@ class _Linking:
         return found[:most]
 
     def _place_rank(self, example: BoundSubtask) -> float:
-        """The rank of the best place for products; the same for all in one world, so that products meet."""
+        """The rank of the best place for products; the same for all in one world, so products meet."""
         places = [item for item in example.inputs[1:] if item.slot is None]
         return min(
             (self._place_ranks.setdefault(item, self._generator.random()) for item in places), default=0
@@ -141,7 +141,7 @@ def _renamed_parameters(
 
 
 def _combines_files(node: BoundSubtask) -> bool:
-    """Whether several files go into the product, so that it is not named after one of them."""
+    """Whether several files go into the product, so it is not named after one of them."""
     files = [item.value for item in node.inputs if item.kind is ResourceKind.FILE and not item.is_transient]
     return sum(bool(PurePosixPath(value).suffix) for value in files) > 1
 

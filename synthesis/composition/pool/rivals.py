@@ -19,14 +19,14 @@ from taskloom.taskgraph.records.subtask import stem_of as subtask_stem_of
 
 _Pairs = Iterator[tuple[int, int]]
 _ObjectKey = tuple[str, str]
-"""The category and name of an object; the name of a file without its folder and the mark of an export."""
+"""The category and name of an object; a file's name lacks its folder and its export mark."""
 
 
 def exclude_rivals(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
     """The instances, with clashes between those that make no sense together.
 
-    No subtask reads what another moves, renames or deletes, since no dependency would order the two, nor the
-    file of which another makes a new version. Files are moved to one place in one application only.
+    No subtask reads what another moves, renames or deletes, since no dependency would order the two, nor a
+    file that another makes a new version of. Files are moved to one place in one application only.
     """
     excluded = [0] * len(instances)
     for first, second in chain(
@@ -50,7 +50,7 @@ def exclude_rivals(instances: Sequence[Instance], sense: Sense) -> list[Instance
 
 
 def _lost_work(instances: Sequence[Instance], sense: Sense) -> _Pairs:
-    """Producers and readers where the work of one is lost in the other."""
+    """Producers with readers that make their work pointless."""
     for instance in instances:
         for number in bits(instance.sources):
             producer = instances[number]
@@ -59,9 +59,9 @@ def _lost_work(instances: Sequence[Instance], sense: Sense) -> _Pairs:
 
 
 def _work_done_twice(instances: Sequence[Instance]) -> _Pairs:
-    """Pairs of instances of one subtask, or that make the same kind of thing, with the same object: nobody
-    exports one table twice, attaches one file to two pages or packs it into two archives, pastes one copy
-    into two files, or writes to one person twice. Nor is an object sent both by itself and in an archive,
+    """Pairs of instances that are of one subtask, or make the same kind of thing, and have the same object:
+    nobody exports a table twice, attaches a file to two pages or packs it into two archives, pastes a copy
+    into two files, or writes to a person twice. Nor is an object sent both by itself and in an archive,
     or taken from two places, such as the export of a table and the file that a job writes. A product of it
     counts as another object."""
     ancestors = cache(lambda number: _ancestors(instances, instances[number].sources))
@@ -123,7 +123,7 @@ def _object_key(item: Resource) -> _ObjectKey:
 
 
 def _packed_keys(instance: Instance, instances: Sequence[Instance]) -> set[_ObjectKey]:
-    """The contents of the first input of an instance, as far as other instances put them there."""
+    """The contents of an instance's first input that other instances put there."""
     producers = bits(instance.needs[0].producers) if instance.needs else ()
     read = chain.from_iterable(instances[number].node.inputs for number in producers)
     return {_object_key(item) for item in read if item.slot is None or item.is_transient}
@@ -175,7 +175,7 @@ def _takers_and_readers(instances: Sequence[Instance], sense: Sense) -> _Pairs:
 
 
 def _revised(node: BoundSubtask, sense: Sense) -> set[Resource]:
-    """Files from which a subtask makes another of the same category or, if it adds a value of its own, in
+    """Files that a subtask turns into another of their category or, if it adds a value of its own, into
     another format of the same content."""
     made = {resource.category for resource in node.outputs if resource.kind is ResourceKind.FILE}
     if set(node.parameters.values()) - {resource.value for resource in (*node.inputs, *node.outputs)}:

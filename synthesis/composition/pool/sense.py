@@ -38,7 +38,7 @@ class Sense:
     formats: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """By resource category: others with the same content, since subtasks convert each to the other."""
     clashes: frozenset[tuple[str, str]] = frozenset()
-    """Pairs of subtasks of which the second was seen to fail after the first."""
+    """Pairs of subtasks in which the second was seen to fail after the first."""
     worlds: Mapping[str, World] = field(default_factory=dict)
     """By name: worlds, with the occasions of their things."""
 
@@ -90,8 +90,8 @@ class Sense:
         """Whether a subtask can take products of others instead of the inputs of its examples.
 
         It cannot if it puts them into a place and the catalogue gives the subject of each example: other
-        things do not belong there. Nor can it if a parameter is no resource, such as a row or a comment,
-        which was written for the file of the example. The catalogue can exempt a subtask.
+        things do not belong there. Nor can it if a parameter is not a resource but, for example, a row
+        or a comment written for the example's file. The catalogue can exempt a subtask.
         """
         if subtask.subtask_id in self.unrestricted:
             return True
@@ -102,7 +102,7 @@ class Sense:
         )
 
     def is_lost_work(self, producer: BoundSubtask, consumer: BoundSubtask) -> bool:
-        """Whether `consumer` makes pointless what `producer` makes and it reads.
+        """Whether `consumer` reads what `producer` makes and makes it pointless.
 
         A new product is not deleted, not moved or renamed if its name was free to choose, and not turned back
         into what it was or was made from. A converted file is not converted again. A file that an application
@@ -190,7 +190,7 @@ def _formats(examples: Iterable[ExampleSubtask]) -> dict[str, frozenset[str]]:
 
 
 def _turns_back(producer: BoundSubtask, consumer: BoundSubtask) -> bool:
-    """Whether a subtask turns a product back into the form that its `producer` read, both without own values:
+    """Whether a subtask turns a product back into the form that its `producer` read, neither adding values:
     it unpacks what was packed, saves as plain text what was pasted from plain text, or copies what was only
     pasted."""
     if own_values(producer) or own_values(consumer):
@@ -230,7 +230,7 @@ def combines_files(node: BoundSubtask) -> bool:
 
 
 def own_values(node: BoundSubtask) -> set[str]:
-    """The parameter values of a subtask that are no resources, such as a text."""
+    """The parameter values of a subtask that are not resources, such as text."""
     return set(node.parameters.values()) - {item.value for item in (*node.inputs, *node.outputs)}
 
 

@@ -124,21 +124,21 @@ def _cost_charts(store: Warehouse, charged: bool) -> tuple[Chart, ...]:
 
 
 _Places = list[dict[str, object]]
-_SHADES = 5  # besides 0, for no task
+_SHADES = 5  # besides 0, for no tasks
 _ROWS, _COLUMNS, _SUMMED_UP = (
     tuple(row.name for row in TABLE if row.on_map == place) for place in ("row", "column", "")
 )
 
 
 def read_cells(warehouse: Warehouse) -> dict[Cell, int]:
-    """Number of tasks per combination of levels that occurs."""
+    """Number of tasks for each combination of levels that occurs."""
     columns = ", ".join(f"{dimension}_level" for dimension in DIMENSIONS)
     rows = warehouse.query(f"SELECT {columns}, tasks FROM complexity_cells").rows()
     return {cast(Cell, tuple(levels)): int(str(tasks)) for *levels, tasks in rows}
 
 
 def _level_rows(cells: Mapping[Cell, int], fixed: Mapping[str, str]) -> list[tuple[str, _Places]]:
-    """A row per dimension with a place per level, which counts tasks with it and the other fixed levels."""
+    """A row per dimension with a cell per level, which counts tasks with it and the other fixed levels."""
     rows = []
     for dimension in map(str, DIMENSIONS):
         others = {name: level for name, level in fixed.items() if name != dimension}
@@ -168,7 +168,7 @@ def _map_rows(cells: Mapping[Cell, int], fixed: Mapping[str, str]) -> list[_Plac
 
 
 def _places(cells: Mapping[Cell, int], wanted: Sequence[Mapping[str, str]]) -> _Places:
-    """For each combination of levels the tasks that have it, and whether a graph can."""
+    """For each combination of levels, the tasks that have it, and whether any graph can."""
     counts = [_count_tasks(cells, item) for item in wanted]
     return [
         {

@@ -1,4 +1,4 @@
-"""Attempts of agents in a run; experiments: leaderboards, agents side by side, attempts by step."""
+"""Attempts of agents in a run; experiments: leaderboards, agents side by side, attempts step by step."""
 
 import json
 

@@ -246,8 +246,8 @@ class Queue:
 def queue_of(warehouse: Warehouse, chosen: TaskFilter, former: Queue | None = None) -> Queue:
     """The tasks that the filter allows: one of each combination of levels, then the others, shuffled.
 
-    Those of the `former` queue keep their order, and new ones follow. Only finished tasks, unless the
-    filter names a status. Otherwise the order depends on the ids alone.
+    Those of the `former` queue keep their order, and new ones follow. Unfinished tasks are left out
+    unless the filter names a status. Otherwise the order depends on the ids alone.
     """
     known = former.order if former else ()
     condition, parameters = chosen.condition()

@@ -39,7 +39,7 @@ _EXAMPLE = "SELECT scenario, count(*) AS tasks\nFROM tasks\nGROUP BY scenario\nO
 
 @dataclass(frozen=True, slots=True)
 class SqlResult:
-    """The first rows of a result, and its chart where it can be drawn as bars."""
+    """The first rows of a result, and its chart if it can be drawn as bars."""
 
     columns: tuple[str, ...]
     numeric: tuple[bool, ...]

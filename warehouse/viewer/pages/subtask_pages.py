@@ -55,7 +55,7 @@ def _natural_key(name: str) -> list[tuple[int, str]]:
 
 
 def _effect_figures(performances: Sequence[PerformanceEffects]) -> dict[str, object]:
-    """Effects of the performance compared with most others, lasting ones apart from those of the screen."""
+    """Effects of the performance compared with the most others, lasting ones separate from screen effects."""
     if not performances:
         return {"count": 0}
     chosen = max(performances, key=lambda item: item.compared)

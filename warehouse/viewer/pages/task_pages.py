@@ -21,7 +21,7 @@ from taskloom.warehouse.viewer.website import Site, address
 
 
 def title_of(task: Task) -> str:
-    """What the task is for; where no intent says so, how large it is and which applications it uses."""
+    """What the task is for; if no intent says so, how large it is and which applications it uses."""
     if task.intent:
         return task.intent
     names = sorted({node.application for node in task.graph.nodes if node.application})
@@ -31,7 +31,7 @@ def title_of(task: Task) -> str:
 
 
 def numbers_of(task: Task) -> dict[str, int]:
-    """Numbers of the subtasks on a page: their places in the first successful order."""
+    """Numbers of the subtasks on a page: their positions in the first successful order."""
     names = [node.instance_id for node in task.graph.nodes]
     order = task.successful_orders[0] if task.successful_orders else ()
     return {name: number for number, name in enumerate(dict.fromkeys((*order, *names)), 1)}
@@ -128,7 +128,7 @@ class TaskPage:
 
 
 def sort_in(parameters: Mapping[str, str]) -> str:
-    """The order named in a page's parameters, empty for that of ids; `SelectionInvalidError` for an unknown
+    """The order named in a page's parameters, empty for id order; `SelectionInvalidError` for an unknown
     one."""
     name = parameters.get("sort", "").strip()
     if name and name not in SORTS:
@@ -141,7 +141,7 @@ def read_page(
 ) -> TaskPage:
     """The tasks that follow the task with the id `after`, or the last ones before that with the id `before`.
 
-    Ids are found first and the rest is read for those alone, so that a page of a million tasks touches few
+    Ids are found first and the rest is read for those alone, so a page out of a million tasks touches few
     bytes.
     """
     condition, parameters = chosen.condition()
@@ -189,7 +189,7 @@ def count_tasks(warehouse: Warehouse, chosen: TaskFilter) -> int:
 
 
 def choices(warehouse: Warehouse) -> dict[str, list[str]]:
-    """The choices of each filter with a list, and of the order."""
+    """The choices of each list filter, and of the order."""
 
     def column(sql: str) -> list[str]:
         return [str(row[0]) for row in warehouse.query(sql).rows() if row[0]]

@@ -65,10 +65,10 @@ class ClipboardKeeper:
         threading.Thread(target=self._watch, daemon=True).start()
 
     def wait(self, seconds: float) -> bool:
-        """Wait until everything that the current owner offers is kept; whether it is."""
+        """Wait until all that the current owner offers is kept; return whether it is."""
         deadline = time.monotonic() + seconds
         while True:
-            # The answer comes after all earlier events, so that no change of owner is missed.
+            # The answer comes after all earlier events, so no change of owner is missed.
             owner = self._display.get_selection_owner(self._clipboard)
             number = getattr(owner, "id", owner)
             time.sleep(_STEP_SECONDS)

@@ -29,7 +29,7 @@ _WORK_POLL_SECONDS = 0.02
 _MOST_POPUPS = 4
 _MOST_STARTS = 3
 _HANDOVER_SECONDS = 2.0
-"""How long a window may take to appear after its program ended without an error and no process is left."""
+"""How long a window may take to appear after its program ended without an error and left no process."""
 _KEEPING_SECONDS = 3.0
 """How long to wait for the clipboard of an application before it is ended."""
 _FOCUS_SECONDS = 0.35
@@ -46,9 +46,9 @@ class Patience:
     quiet_after_window = 0.3
     """Time without drawing after a window opened or closed, because others often follow."""
     longest = 1.5
-    """Longest wait for the screen to become still."""
+    """Maximum wait for the screen to become still."""
     longest_work = 3.0
-    """Longest additional wait while a program works: on a busy machine it may draw nothing for long."""
+    """Maximum extra wait while a program works: on a busy machine it may draw nothing for a while."""
 
 
 class Desktop:
@@ -75,7 +75,7 @@ class Desktop:
         self._differences: dict[int, tuple[int, int]] = {}
 
     def in_loop(self, calls: Coroutine[Any, Any, Result]) -> Result:
-        """Run calls over the bus in its event loop; blocks."""
+        """Run calls over the bus in the event loop; blocks."""
         return asyncio.run_coroutine_threadsafe(calls, self._loop).result(_LONGEST_CALL_SECONDS)
 
     def observe(self, request: Document) -> tuple[Document, bytes]:
@@ -170,7 +170,7 @@ class Desktop:
         """Wait for a window, whichever process shows it.
 
         A program that ended without an error may have handed over to a process that was already running; if
-        that process then ended, so that none of the application is left, the program is started again.
+        that process then ended too, leaving none, the program is started again.
         """
         starts, ended = 1, 0.0
         while not (windows := self._windows_of(name)):
@@ -202,10 +202,10 @@ class Desktop:
             self.settle(Patience.quiet_after_input, time.monotonic() + Patience.longest)
 
     def settle(self, quiet: float, deadline: float) -> float:
-        """Wait until nothing has been drawn for `quiet` seconds and no program works, or until `deadline`.
+        """Wait until nothing is drawn for `quiet` seconds and no program is busy, or until `deadline`.
 
-        Work postpones the deadline, which is returned; a program that works too long is ignored until it has
-        rested.
+        Busy programs postpone the deadline, which is returned; one that is busy too long is ignored until it
+        rests.
         """
         latest = deadline + Patience.longest_work
         while (now := time.monotonic()) < deadline:
@@ -254,7 +254,7 @@ class Desktop:
         return document, self._agree(open_windows(forest), windows) and self._focused(controls)
 
     def _focused(self, controls: Sequence[Control]) -> bool:
-        """Whether a control has the focus, or none has got it in the time that this may take."""
+        """Whether a control has the focus, or none got it in the time that this may take."""
         return self.screen.seconds_still() > _FOCUS_SECONDS or any(control["focused"] for control in controls)
 
     def _agree(self, reported: Mapping[int, int], windows: Sequence[Window]) -> bool:

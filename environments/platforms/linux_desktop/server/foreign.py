@@ -221,7 +221,7 @@ def _path(text: str) -> Path:
 
 
 def _expand(word: str) -> str:
-    """A word of a command with the home in place of a tilde, and variables filled in."""
+    """A word of a command with its tilde and variables expanded."""
     text = os.path.expandvars(word)
     return f"{programs.HOME}{text[1:]}" if text == "~" or text.startswith("~/") else text
 

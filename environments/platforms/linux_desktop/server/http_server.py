@@ -1,5 +1,5 @@
 """HTTP over a Unix socket: taskloom's own protocol under `/machine/`, and OSWorld's. Server and machine end
-when the connection that the host keeps open (`/machine/lifeline`) closes, however its process ended."""
+when the connection kept open by the host (`/machine/lifeline`) closes, however the host ended."""
 
 import io
 import json
@@ -38,10 +38,10 @@ class Handler(BaseHTTPRequestHandler):
     """Ends the machine."""
 
     def log_message(self, format: str, *arguments: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
     def address_string(self) -> str:
-        """The name of every client, because clients of a Unix socket have no address."""
+        """A name for every client, because clients of a Unix socket have no address."""
         return "host"
 
     def do_CONNECT(self) -> None:
@@ -126,7 +126,7 @@ class UnixServer(socketserver.ThreadingUnixStreamServer):
     request_queue_size = 64
 
     def server_bind(self) -> None:
-        """Listen on a new socket, for every user of the host who may enter the folder."""
+        """Listen on a new socket, open to every host user who may enter the folder."""
         path = Path(str(self.server_address))
         path.unlink(missing_ok=True)
         super().server_bind()

@@ -34,11 +34,11 @@ _KEY_NAMES = {
     **{f"f{number}": f"F{number}" for number in range(1, 13)},
 }
 _DOUBLE_CLICK_SECONDS = 0.35
-"""Least time between separate clicks; the machine's double click time is 0.3 seconds."""
+"""Minimum time between separate clicks; the machine's double-click time is 0.3 s."""
 _MAPPING_SECONDS = 0.06
 """How long programs take to notice a new key."""
 _KEYS_PER_PAUSE = 40
-"""Number of keys after which typing pauses for programs to follow."""
+"""Keys after which typing pauses to let programs catch up."""
 
 
 class Inputs:
@@ -80,7 +80,7 @@ class Inputs:
         self._display.sync()
 
     def click(self, point: Point, button: str, times: int, held: Sequence[str] = ()) -> None:
-        """Click, once or several times, with keys held; separate from the last click at the same place."""
+        """Click once or several times with keys held, separately from the last click at this point."""
         at, where = self._last_click
         wait = _DOUBLE_CLICK_SECONDS - (time.monotonic() - at)
         if where == point and wait > 0:

@@ -25,7 +25,7 @@ class _StartedApplication:
     last_program: str
 
     def program(self) -> str:
-        """The program that it runs or ran last; a script may replace itself by another program."""
+        """The program that it runs or ran last; a script may replace itself with another."""
         if self.process.poll() is None:
             self.last_program = _program(self.process.pid) or self.last_program
         return self.last_program
@@ -87,7 +87,7 @@ class Programs:
             return ""
 
     def runs(self, application: str) -> bool:
-        """Whether a process of the application is left, even one that is ending and not identifiable."""
+        """Whether a process of the application is left, even one that is ending and unidentifiable."""
         self._reap()
         started = self._started.get(application)
         if started is not None and started.process.returncode is None:
@@ -134,7 +134,7 @@ def mark_of(process: int) -> str:
 
 
 def at_work(processes: Iterable[int] | None = None) -> frozenset[int]:
-    """Those processes (by default, all others) of which a thread runs or waits for processor or disk."""
+    """Processes (all others by default) with a thread running or waiting for processor or disk."""
     checked = _other_processes() if processes is None else processes
     return frozenset(process for process in checked if _is_working(process))
 
@@ -165,8 +165,8 @@ def run(
     folder: str = "",
     variables: Mapping[str, str] | None = None,
 ) -> tuple[int, str, str]:
-    """Run a command to its end: exit code, output, errors. The code is 124 if it takes too long, and 127 if
-    there is no such program."""
+    """Run a command to its end; return exit code (124 if it takes too long, 127 if there is no such
+    program), output and errors."""
     try:
         process = subprocess.Popen(
             command,

@@ -148,7 +148,7 @@ class Node:
     interfaces: frozenset[str]
     description: str = ""
     children: int = 0
-    """Number of children that it reports; of cached nodes only."""
+    """Number of children it reports; only for cached nodes."""
     process: int = 0
     box: Box | None = None
     text: str | None = None

@@ -18,7 +18,7 @@ from taskloom.taskgraph.records.evidence import ClipboardState
 from taskloom.taskgraph.records.interaction import Rectangle
 
 ADDRESS = "http://environment.localhost/"
-"""Address of the environment's page: a secure origin, so that it may read the clipboard."""
+"""Address of the environment's page: a secure origin, so it may read the clipboard."""
 
 _MARKUP = (
     files("taskloom.environments.platforms.web_browser.pages").joinpath("environment_page.html").read_text()
@@ -148,7 +148,7 @@ class EnvironmentPage:
         await self.copy("")
 
     async def copy(self, text: str) -> None:
-        """Put a text into the clipboard."""
+        """Copy `text` to the clipboard."""
         await self.tab.page.evaluate("text => navigator.clipboard.writeText(text)", text)
 
     def _entries(self) -> list[dict[str, object]]:

@@ -161,7 +161,7 @@ def plain_rows(pixels: bytes, width: int) -> bytes:
 
 
 def with_rows_below(png: bytes, rows: bytes) -> bytes | None:
-    """The picture with `rows` of the same width below; None unless it is packed as browsers do."""
+    """The picture with `rows` of its width below; None unless it is packed as browsers pack it."""
     if not png.startswith(_SIGNATURE):
         return None
     header, packed, position = b"", [], len(_SIGNATURE)
@@ -229,7 +229,7 @@ class View:
     drop_downs: frozenset[str] = frozenset()
     """Labels of drop-down fields."""
     forms: dict[str, str] = field(default_factory=dict)
-    """The form of the value, by label of a field with parts drawn by the browser, such as a date."""
+    """Forms of values, by label, for fields with parts drawn by the browser, such as dates."""
     commands: dict[str, str] = field(default_factory=dict)
     """Commands of task bar buttons, by label."""
 
@@ -241,7 +241,7 @@ async def find_controls(tab: Tab) -> list[PageControl]:
 
 
 async def _in_closed_frames(tab: Tab, around: Frame, closed: Sequence[ClosedFrame]) -> list[PageControl]:
-    """The controls of frames that a script of the page cannot enter, at their places in the page."""
+    """Controls of frames that a script of the page cannot enter, at their positions in the page."""
     found: list[PageControl] = []
     for frame in around.child_frames:
         with contextlib.suppress(EnvironmentBrokenError):  # a frame that vanishes meanwhile has no controls
@@ -296,8 +296,8 @@ async def look_at(
 ) -> View:
     """The screen with `tab` in front.
 
-    `replacements` are made in the texts of controls, where these differ between environments. `drawing` is a
-    page of the environment itself, which draws the bar.
+    `replacements` remove differences between environments from the texts of controls. `drawing` is a page of
+    the environment itself, which draws the bar.
     """
     found, picture = await asyncio.gather(find_controls(tab), tab.capture())
     controls = _as_controls(found, application, replacements)

@@ -33,10 +33,10 @@ from taskloom.taskgraph.records.keys import KEY_NAMES, KeyPress, runs
 _Result = TypeVar("_Result")
 _SETTLE = files("taskloom.environments.platforms.web_browser.pages").joinpath("settle.js").read_text()
 _LIMITS = {"quiet": 70, "limit": 800, "ahead": 500}
-"""In milliseconds: how long a settled page has not changed, the longest wait for a page that never stops
+"""In milliseconds: how long a settled page must be unchanged, the maximum wait for one that never stops
 changing, and how far ahead timers are waited for."""
 _NETWORK_LIMIT_SECONDS = 4.0
-"""Longest wait for pending requests."""
+"""Maximum wait for pending requests."""
 _UNENDING_TYPES = frozenset({"eventsource", "websocket", "media", "ping"})
 _SLOW_REQUEST_SECONDS = 1.5
 _ERROR_PAGE = "chrome-error:"
@@ -78,7 +78,7 @@ class Tab:
     """Called with every address outside the loopback interface."""
     dialog: Dialog | Unresponsive | None = None
     observed: bool = False
-    """Whether it was observed; from then on a hanging page is a question, not an error."""
+    """Whether it was observed; from then on, hanging leads to a question, not an error."""
     chooser: FileChooser | None = None
     announced: int = 0
     """Windows that the page is opening."""
@@ -106,10 +106,10 @@ class Tab:
         await self._protocol.send("Page.enable")
 
     async def run(self, work: Awaitable[_Result], limit_seconds: float | None = None) -> _Result:
-        """The result of `work` on this page, within the given time limit or its own.
+        """The result of `work` on this page, within this time limit or the tab's.
 
         Raises:
-            TabAsksError: the page asked a question, or does not respond any more; the work continues once the
+            TabAsksError: the page asked a question or no longer responds; the work continues once the
                 question is answered.
             EnvironmentBrokenError: the page crashed, was closed, or did not respond in time.
         """
@@ -140,7 +140,7 @@ class Tab:
                 task.cancel()
 
     async def reload(self) -> None:
-        """Reload the page; one that could not be reached before may still be unreachable.
+        """Reload the page; one that was unreachable before may remain so.
 
         Raises:
             TabAsksError, EnvironmentBrokenError: as for `run`.
@@ -204,7 +204,7 @@ class Tab:
         await self.run(self._protocol.send("Page.resetNavigationHistory"))
 
     def close_question(self, question: Dialog | Unresponsive) -> None:
-        """Close a question that was answered; one that came meanwhile stays open."""
+        """Close a question that was answered; a newer one stays open."""
         if self.dialog is question:
             self.dialog = None
             self._question_came.clear()
@@ -292,10 +292,10 @@ _CHARACTERS_PER_CALL = 400
 async def perform(tab: Tab, action: Action, point: Point, *, click_first: bool, form: str = "") -> None:
     """Do `action` at `point`; keys go to whatever has the focus, after a click if `click_first`.
 
-    Text typed into a field with parts drawn by the browser, such as a date, is its whole value in `form`.
+    Text typed into a field with browser-drawn parts, such as a date, is its whole value, in `form`.
 
     Raises:
-        ActionInvalidError: the field takes no such value.
+        ActionInvalidError: the field rejects the value.
     """
     mouse = tab.page.mouse
     match action:

@@ -45,7 +45,7 @@ class TabSet:
         self.hosting = hosting
         """The servers of the applications."""
         self.own_page = own_page
-        """The page of the environment itself, which also runs scripts on replies of servers."""
+        """The page of the environment itself, which also runs scripts on servers' replies."""
         self._make_tab = attach
         kept = applications[:1] if not applications[0].launch.address else ()
         self._in_profile = {application.name for application in kept} - set(without_cache)
@@ -69,7 +69,7 @@ class TabSet:
 
     @property
     def address(self) -> str:
-        """The address in front, without port and path of the home, which differ between environments."""
+        """The address in front without port and home path, which differ between environments."""
         address, home = self.front.page.url, str(self.hosting.sandbox.home)
         parts = urlsplit(address)
         if parts.scheme in ("http", "https"):
@@ -107,7 +107,7 @@ class TabSet:
 
     @property
     def front_is_extra(self) -> bool:
-        """Whether the tab in front was opened by a page, so that it may be closed."""
+        """Whether the tab in front was opened by a page and so may be closed."""
         return self._front is not None and self._front is not self._tabs[self._front.application][0]
 
     async def show(self, application: str) -> None:
@@ -152,7 +152,7 @@ class TabSet:
     async def reported_states(self) -> dict[tuple[str, str], str | None]:
         """States that applications report, by application and name of the file that shows them.
 
-        Of documents open in editors, the one of the window in front is read; if it cannot be read, its last
+        Of the documents open in editors, the one in the front window is read; if that fails, its last
         text is used. A state that cannot be read is None.
         """
         found: dict[tuple[str, str], str | None] = {}
@@ -189,7 +189,7 @@ class TabSet:
             await tab.run(asyncio.wait_for(closed.wait(), _POPUP_SECONDS))
 
     async def wait_for_popups(self) -> None:
-        """Wait until pages that are being opened exist, with a short limit, as some become downloads."""
+        """Wait briefly until pages that are being opened exist; some become downloads instead."""
         tabs = [tab for tabs in self._tabs.values() for tab in tabs]
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_POPUP_SECONDS):
@@ -272,8 +272,8 @@ class TabSet:
             self._front = tabs[-1] if tabs else None
 
     async def _wait_until_ready(self, tab: Tab, application: Application) -> None:
-        """Wait for the ready text, or until several looks in a row find the same types of controls; a page
-        with controls that never settles is waited for only for a while."""
+        """Wait for the ready text, or until several looks in a row find the same types of controls; if a
+        page has controls but never settles, stop waiting after a while."""
         clock = asyncio.get_running_loop().time
         limit = application.launch.start_timeout_seconds
         started = clock()

@@ -123,8 +123,8 @@ class ApplicationServer:
     async def may_stay(self, application: Application, folders: Collection[Path]) -> bool:
         """Whether `folders` can be emptied and filled for `application` while the server runs.
 
-        It must be started in the same way, its entry must allow it, and the server must be idle, with no more
-        processes than at its start. One that is not confined never stays: its processes could outlive it.
+        It must have been started the same way, its entry must allow it, and it must be idle, with no more
+        processes than at its start. An unconfined one never stays: its processes could outlive it.
         """
         launched, wanted = self.application.launch, application.launch
         return (
@@ -181,7 +181,7 @@ def _behind_relay(command: Sequence[str], listener: int, port: int, confinement:
 
 
 async def _bind_socket(port: int) -> socket.socket:
-    """A socket on a loopback port, a free one for 0. A stopped server may keep its port for a moment."""
+    """A socket on a loopback port (0: a free one). A stopped server may keep its port for a moment."""
     deadline = asyncio.get_running_loop().time() + _PORT_FREE_SECONDS
     while True:
         listener = socket.socket()
@@ -204,7 +204,7 @@ def fill_port(state: Path, port: int) -> None:
 
 
 def unfilled_files(state: Path) -> dict[Path, bytes]:
-    """Files directly in a state folder with a placeholder for the port, which a prepared state lacks."""
+    """Files directly in a state folder with a placeholder for the port, unknown when it is prepared."""
     return {
         path: content
         for path in (state.iterdir() if state.is_dir() else ())
@@ -225,7 +225,7 @@ async def _is_open(port: int) -> bool:
 
 
 async def reset_running_application(application: Application) -> int:
-    """Run the reset command, if any, of an application that runs at an address; its port once it responds.
+    """Run any reset command of an application that runs at an address; return its port once it responds.
 
     Raises:
         ApplicationStartFailedError: the command failed, or nothing responds at the address.
@@ -312,8 +312,8 @@ def _process_tree(process: int) -> frozenset[int]:
 
 
 def _is_idle(process: int, at_start: Collection[int], folders: Collection[Path]) -> bool:
-    """Whether a process has no descendants except those `at_start`, none of them works, and none watches
-    files or has a file below `folders` open or mapped. Waits less than half a second for work to end."""
+    """Whether a process has no descendants except those `at_start`, none is busy, and none watches files
+    or has a file below `folders` open or mapped. Waits less than half a second for work to end."""
     idle = 0
     for _ in range(_MOST_LOOKS):
         now = _process_tree(process)

@@ -54,7 +54,7 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 class _Server(ThreadingHTTPServer):
-    """A browser that goes away in the middle of a connection is no error worth printing."""
+    """Prints no error if a browser goes away in the middle of a connection."""
 
     daemon_threads = True
 
@@ -79,7 +79,7 @@ class StaticServer:
 
 
 _MOST_RESTARTS = 2
-"""How often the server of an application is started again between two resets."""
+"""Maximum restarts of an application's server between two resets."""
 
 
 class Hosting:

@@ -15,7 +15,7 @@ _POLL_SECONDS = 0.02
 
 
 def main(listener_number: int, port: int, command: list[str]) -> int:
-    """Start `command`, wait for its port, carry connections until it ends; its exit code."""
+    """Run `command`, carrying connections once its port is open; return its exit code."""
     listener = socket.socket(fileno=listener_number)
     os.set_inheritable(listener_number, False)
     server = subprocess.Popen(command)

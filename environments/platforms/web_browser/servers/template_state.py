@@ -1,6 +1,6 @@
 """Clean states of applications: prepared once per machine, with a user logged in if needed, and copied at
-every reset. A state may contain its own absolute path; all such paths have the same length, so that the path
-can be replaced in place."""
+every reset. A state may contain its own absolute path; all such paths have the same length, so the path can
+be replaced in place."""
 
 import hashlib
 import json
@@ -46,7 +46,7 @@ def prepared_state(
     """The folder with the prepared state of `application`, created if it does not exist yet.
 
     Blocks. Concurrent processes prepare it only once: the second waits for the first. `values` holds the
-    placeholders `install`, `venv` and `node`; `log_in` is called where the entry has a login.
+    placeholders `install`, `venv` and `node`; `log_in` is called if the entry has a login.
 
     Raises:
         ApplicationUnavailableError: the login or a command failed; the message ends with what it printed.
@@ -77,7 +77,7 @@ def lay_state(prepared: Path, state: Path) -> None:
     Links stay links; modification times are kept, because version control and servers compare them.
 
     Raises:
-        ValueError: the paths differ in length, so that one cannot replace the other in binary files.
+        ValueError: the paths differ in length, so one cannot replace the other in binary files.
     """
     shutil.copytree(prepared / _STATE_FOLDER, state, symlinks=True, dirs_exist_ok=True)
     old = (prepared / _PATH_FILE).read_bytes()
@@ -205,7 +205,7 @@ _INPUTS = "forms => forms.map(form => [...form.elements].map(e => e.name).filter
 
 
 async def cookies_of(login: LoginForm, origin: str, title: str, browser: BrowserProcess) -> dict[str, str]:
-    """Submit the form on the server at `origin` as a user does; the cookies of `browser` after it, by name.
+    """Submit the login form at `origin` as a user does; return the resulting cookies of `browser` by name.
 
     Raises:
         ApplicationUnavailableError: the page has no such form, leads elsewhere, or does not log the user in.
